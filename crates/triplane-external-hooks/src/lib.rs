@@ -1,0 +1,1 @@
+//! How Claude Code and Codex plug in: their wire shapes, transcripts and answers.

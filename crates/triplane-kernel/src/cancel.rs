@@ -1,0 +1,222 @@
+//! Cancellation as a request: the [`Scope`] that every handler is given.
+//!
+//! Two strengths exist. A request made *once* fails the next wait on the scope, after which work
+//! goes on; a *standing* request fails every wait from then on. Nothing is stopped by force: the
+//! dispatcher keeps polling, so that drains and teardown finish. Dropping the future of an `emit`
+//! or `apply` is the hard stop, and it is the caller's.
+//!
+//! A scope is cancelled by itself or by an ancestor. A child sees a standing request of its parent
+//! as its own; a once-request of the parent is taken by whichever wait comes first, in the parent
+//! or in a child.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tokio::sync::Notify;
+
+/// Who asked for the cancellation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum CancelCause {
+    /// The caller of `emit` or `apply`.
+    Emitter,
+    /// A handler, for itself.
+    Handler,
+    /// A deadline that ran out.
+    Deadline,
+}
+
+/// A request to stop, shared by everything that runs on behalf of one emission or operation.
+///
+/// Clones share one request. Creating a [`child`](Scope::child) costs two allocations; a clone
+/// costs none.
+///
+/// ```
+/// use triplane_kernel::{CancelCause, Scope};
+///
+/// let scope = Scope::new();
+/// let child = scope.child();
+/// scope.cancel(CancelCause::Emitter);
+/// assert_eq!(child.requested(), Some(CancelCause::Emitter));
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Scope {
+    node: Arc<Node>,
+}
+
+#[derive(Debug, Default)]
+struct Node {
+    request: Mutex<Option<Request>>,
+    woken: Notify,
+    children: Mutex<Vec<std::sync::Weak<Node>>>,
+    parent: Option<Scope>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Request {
+    cause: CancelCause,
+    standing: bool,
+}
+
+impl Scope {
+    /// A scope that nobody has cancelled.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// A scope that is cancelled with this one, and can be cancelled without it.
+    #[must_use]
+    pub fn child(&self) -> Self {
+        let node = Arc::new(Node {
+            parent: Some(self.clone()),
+            ..Node::default()
+        });
+        let mut children = lock(&self.node.children);
+        children.retain(|child| child.strong_count() > 0);
+        children.push(Arc::downgrade(&node));
+        drop(children);
+        Self { node }
+    }
+
+    /// Asks once: the next wait fails with `cause`, later ones succeed again.
+    ///
+    /// A standing request that was made before stays in force.
+    pub fn cancel_once(&self, cause: CancelCause) {
+        self.request(Request {
+            cause,
+            standing: false,
+        });
+    }
+
+    /// Asks for good: every wait from now on fails with `cause`.
+    pub fn cancel(&self, cause: CancelCause) {
+        self.request(Request {
+            cause,
+            standing: true,
+        });
+    }
+
+    /// The request that the next wait would meet, without taking it.
+    pub fn requested(&self) -> Option<CancelCause> {
+        let own = lock(&self.node.request).map(|request| request.cause);
+        own.or_else(|| self.node.parent.as_ref()?.requested())
+    }
+
+    /// Waits for a request and takes it, if it was made once.
+    ///
+    /// # Cancel safety
+    ///
+    /// Cancel safe: a dropped wait takes nothing.
+    pub async fn cancelled(&self) -> CancelCause {
+        loop {
+            let woken = self.node.woken.notified();
+            futures::pin_mut!(woken);
+            // Enrol before looking: a request between the look and the wait would be missed.
+            woken.as_mut().enable();
+            if let Some(cause) = self.take() {
+                return cause;
+            }
+            woken.await;
+        }
+    }
+
+    fn take(&self) -> Option<CancelCause> {
+        let mut own = lock(&self.node.request);
+        if let Some(request) = *own {
+            if !request.standing {
+                *own = None;
+            }
+            return Some(request.cause);
+        }
+        drop(own);
+        self.node.parent.as_ref()?.take()
+    }
+
+    fn request(&self, request: Request) {
+        let mut own = lock(&self.node.request);
+        if !own.is_some_and(|made| made.standing) {
+            *own = Some(request);
+        }
+        drop(own);
+        self.node.wake();
+    }
+}
+
+impl Node {
+    fn wake(&self) {
+        self.woken.notify_waiters();
+        for child in lock(&self.children)
+            .iter()
+            .filter_map(std::sync::Weak::upgrade)
+        {
+            child.wake();
+        }
+    }
+}
+
+/// The guarded values hold no invariant that a panic between two statements could break.
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use futures::FutureExt as _;
+
+    use super::*;
+
+    #[test]
+    fn a_request_made_once_fails_one_wait() {
+        let scope = Scope::new();
+        scope.cancel_once(CancelCause::Handler);
+        assert_eq!(scope.cancelled().now_or_never(), Some(CancelCause::Handler));
+        assert_eq!(scope.cancelled().now_or_never(), None);
+    }
+
+    #[test]
+    fn a_standing_request_fails_every_wait_and_outlives_a_weaker_one() {
+        let scope = Scope::new();
+        scope.cancel(CancelCause::Deadline);
+        scope.cancel_once(CancelCause::Handler);
+        assert_eq!(
+            scope.cancelled().now_or_never(),
+            Some(CancelCause::Deadline)
+        );
+        assert_eq!(
+            scope.cancelled().now_or_never(),
+            Some(CancelCause::Deadline)
+        );
+    }
+
+    #[test]
+    fn a_child_is_cancelled_with_its_parent_but_not_the_other_way() {
+        let parent = Scope::new();
+        let child = parent.child().child();
+        child.cancel(CancelCause::Handler);
+        assert_eq!(parent.requested(), None);
+        let sibling = parent.child();
+        parent.cancel_once(CancelCause::Emitter);
+        assert_eq!(
+            sibling.cancelled().now_or_never(),
+            Some(CancelCause::Emitter)
+        );
+        assert_eq!(parent.requested(), None);
+    }
+
+    #[tokio::test]
+    async fn a_waiting_child_is_woken_by_its_parent() {
+        let parent = Scope::new();
+        let child = parent.child();
+        let (cause, ()) = tokio::join!(child.cancelled(), async {
+            tokio::task::yield_now().await;
+            parent.cancel(CancelCause::Emitter);
+        });
+        assert_eq!(cause, CancelCause::Emitter);
+    }
+
+    #[tokio::test]
+    async fn a_dropped_wait_takes_nothing() {
+        let scope = Scope::new();
+        assert_eq!(scope.cancelled().now_or_never(), None);
+        scope.cancel_once(CancelCause::Emitter);
+        assert_eq!(scope.cancelled().await, CancelCause::Emitter);
+    }
+}

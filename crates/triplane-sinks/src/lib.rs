@@ -1,0 +1,1 @@
+//! Where deliveries go: a file, a command.

@@ -1,0 +1,8 @@
+//! Commit: an outcome and what must go along with it, in one transaction.
+
+mod participant;
+
+pub use participant::{
+    AuditRow, CommitParticipant, CommitRefs, FactIdentity, IntentRow, Judgement, PendingFact,
+    Rewrite, SignalRow, StageError, Staged,
+};

@@ -1,0 +1,106 @@
+//! Where committed intents go.
+
+use std::time::Duration;
+
+use futures::future::BoxFuture;
+
+use crate::delivery::intent::DeliveryIntent;
+
+/// A destination of deliveries (ADR-0120 D5).
+///
+/// The delivery worker calls it after the commit, outside any transaction, at least once for each
+/// intent: a process that dies between the send and its bookkeeping sends again, under the same
+/// [key](DeliveryIntent::key). A sink must not panic and must come to an answer in bounded time.
+/// Nothing that it answers changes the fact.
+pub trait DeliverySink: Send + Sync {
+    /// What the destination promises.
+    fn declaration(&self) -> SinkDeclaration;
+
+    /// Conveys one intent.
+    fn deliver<'a>(&'a self, intent: &'a DeliveryIntent) -> BoxFuture<'a, DeliveryResult>;
+
+    /// Conveys several intents in order and answers for each, in the same order.
+    ///
+    /// By default one after the other; a sink that pays per call, such as a file that must reach
+    /// the disk, does better.
+    fn deliver_batch<'a>(
+        &'a self,
+        intents: &'a [DeliveryIntent],
+    ) -> BoxFuture<'a, Vec<DeliveryResult>> {
+        Box::pin(async move {
+            let mut results = Vec::with_capacity(intents.len());
+            for intent in intents {
+                results.push(self.deliver(intent).await);
+            }
+            results
+        })
+    }
+}
+
+/// What a destination promises, declared before the first delivery.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SinkDeclaration {
+    /// How long the destination remembers a key.
+    pub idempotency: Idempotency,
+    /// What an accepted delivery means.
+    pub durability: SinkDurability,
+    /// The largest payload that it takes, in bytes, if it has a limit.
+    pub payload_bytes_max: Option<usize>,
+}
+
+impl SinkDeclaration {
+    /// A declaration without a limit of size.
+    pub const fn new(idempotency: Idempotency, durability: SinkDurability) -> Self {
+        Self {
+            idempotency,
+            durability,
+            payload_bytes_max: None,
+        }
+    }
+}
+
+/// How long a destination remembers the key of a delivery.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Idempotency {
+    /// Not at all: a repeated delivery is a second one.
+    None,
+    /// For this long after the first delivery.
+    Window(Duration),
+    /// As long as the destination exists.
+    Permanent,
+}
+
+/// What an accepted delivery has survived.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SinkDurability {
+    /// The destination has taken it.
+    Accepted,
+    /// The destination has written it through to its disk.
+    Fsynced,
+}
+
+/// The answer of a sink to one attempt.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[must_use]
+pub enum DeliveryResult {
+    /// Conveyed; the destination's own receipt, if it gives one.
+    Delivered(Option<String>),
+    /// Not conveyed; worth another attempt, not before `after` if that is set.
+    Retry {
+        /// What went wrong.
+        error: String,
+        /// The earliest next attempt, counted from now.
+        after: Option<Duration>,
+    },
+    /// Not conveyed, and no attempt will do better.
+    Reject {
+        /// Why not.
+        reason: String,
+    },
+    /// Sent, and nothing is known of it, as after a time-out. Counts as an attempt.
+    Unknown {
+        /// What went wrong.
+        error: String,
+    },
+}

@@ -1,0 +1,1 @@
+//! What others test with: clocks, recording handlers, conformance suites.

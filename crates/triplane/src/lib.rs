@@ -1,0 +1,1 @@
+//! The facade of triplane: interception, observation and durable delivery behind one Runtime.

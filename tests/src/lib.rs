@@ -1,0 +1,1 @@
+//! The tests stand in `integration/`; this library is empty on purpose.
