@@ -1,5 +1,7 @@
 //! The envelope that every fact travels in.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use triplane_kernel::{Key, Keyed};
@@ -60,8 +62,8 @@ pub struct Payload {
     pub payload_type: String,
     /// The version of that type; it rises when a field is removed or changes its meaning.
     pub version: u32,
-    /// The body, kept as the text it was given in.
-    pub body: Box<RawValue>,
+    /// The body, kept as the text it was given in, and shared.
+    pub body: Arc<RawValue>,
 }
 
 impl Keyed for Signal {
