@@ -1,1 +1,56 @@
-fn main() {}
+//! The workspace's own commands: `cargo xtask` lists them.
+//!
+//! One file or folder per command. A command is a function from its arguments to a result; what it
+//! finds wrong is printed as `file:line: sentence`, and the process ends with 1.
+
+#![allow(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a command speaks to the person who called it"
+)]
+
+mod finding;
+mod rust;
+mod workspace;
+mod layers;
+mod unused;
+mod ci;
+
+use std::process::ExitCode;
+
+use anyhow::bail;
+
+use crate::finding::report;
+use crate::workspace::Workspace;
+
+const COMMANDS: &str = "\
+cargo xtask ci [--fast]   everything that must pass before a change lands; --fast: the quick half
+cargo xtask layers        arrows between crates, order of modules, paths of ARCHITECTURE.md
+cargo xtask unused        dependencies that a manifest names and no source uses
+";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    match run(&arguments) {
+        Ok(code) => code,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn run(arguments: &[&str]) -> anyhow::Result<ExitCode> {
+    match arguments {
+        [] | ["help" | "--help" | "-h"] => {
+            print!("{COMMANDS}");
+            Ok(ExitCode::SUCCESS)
+        }
+        ["ci"] => ci::run(&Workspace::here()?, ci::Extent::Whole),
+        ["ci", "--fast"] => ci::run(&Workspace::here()?, ci::Extent::Fast),
+        ["layers"] => Ok(report("layers", &layers::check(&Workspace::here()?)?)),
+        ["unused"] => Ok(report("unused", &unused::check(&Workspace::here()?)?)),
+        other => bail!("no such command: {}\n\n{COMMANDS}", other.join(" ")),
+    }
+}

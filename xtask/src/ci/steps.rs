@@ -1,0 +1,166 @@
+//! The steps, cheapest first.
+
+use std::time::Duration;
+
+use anyhow::bail;
+use toml::{Table, Value};
+
+use crate::ci::Extent::{Fast, Whole};
+use crate::ci::command::{Invocation, Shop};
+use crate::ci::step::Outcome::{Passed, Skipped};
+use crate::ci::step::{Outcome, Step};
+use crate::ci::tools::{DENY, NEXTEST};
+use crate::finding::{Finding, failures};
+use crate::{layers, unused};
+
+/// Every step in the order in which they run.
+///
+/// The tests come last, so that their closing lines stand right above the table.
+pub(crate) const STEPS: &[Step] = &[
+    Step {
+        name: "format",
+        extent: Fast,
+        action: format,
+    },
+    Step {
+        name: "layers",
+        extent: Fast,
+        action: |shop| judge(&layers::check(shop.workspace)?),
+    },
+    Step {
+        name: "unused",
+        extent: Fast,
+        action: |shop| judge(&unused::check(shop.workspace)?),
+    },
+    Step {
+        name: "lint",
+        extent: Fast,
+        action: lint,
+    },
+    Step {
+        name: "features",
+        extent: Whole,
+        action: features,
+    },
+    Step {
+        name: "docs",
+        extent: Whole,
+        action: docs,
+    },
+    Step {
+        name: "deny",
+        extent: Whole,
+        action: deny,
+    },
+    Step {
+        name: "advisories",
+        extent: Whole,
+        action: advisories,
+    },
+    Step {
+        name: "doc tests",
+        extent: Whole,
+        action: doc_tests,
+    },
+    Step {
+        name: "tests",
+        extent: Fast,
+        action: tests,
+    },
+];
+
+/// The same choice for every step that compiles: another one would compile dependencies again.
+const EVERYTHING: &str = "--workspace --all-features --locked";
+
+fn judge(findings: &[Finding]) -> anyhow::Result<Outcome> {
+    for finding in findings {
+        println!("{finding}");
+    }
+    match failures(findings) {
+        0 => Ok(Passed),
+        broken => bail!("{broken} broken"),
+    }
+}
+
+fn passed(invocation: Invocation) -> anyhow::Result<Outcome> {
+    invocation.run()?;
+    Ok(Passed)
+}
+
+fn format(shop: &mut Shop<'_>) -> anyhow::Result<Outcome> {
+    passed(shop.cargo("fmt --all -- --check"))
+}
+
+fn lint(shop: &mut Shop<'_>) -> anyhow::Result<Outcome> {
+    passed(
+        shop.cargo("clippy --all-targets")
+            .args(EVERYTHING)
+            .args("-- -D warnings"),
+    )
+}
+
+/// Each feature of each crate by itself, and none at all.
+fn features(shop: &mut Shop<'_>) -> anyhow::Result<Outcome> {
+    for member in &shop.workspace.members {
+        let features = member
+            .manifest
+            .table
+            .get("features")
+            .and_then(Value::as_table);
+        let names = features
+            .into_iter()
+            .flat_map(Table::keys)
+            .map(String::as_str);
+        let mut alone: Vec<_> = names.filter(|name| *name != "default").collect();
+        if alone.is_empty() {
+            continue;
+        }
+        alone.insert(0, "");
+        for feature in alone {
+            let lint = shop.cargo("clippy --locked --lib --no-default-features --package");
+            let lint = lint.arg(&member.name).arg(format!("--features={feature}"));
+            lint.args("-- -D warnings").run()?;
+        }
+    }
+    Ok(Passed)
+}
+
+fn docs(shop: &mut Shop<'_>) -> anyhow::Result<Outcome> {
+    let doc = shop.cargo("doc --no-deps").args(EVERYTHING);
+    passed(doc.env("RUSTDOCFLAGS", "-D warnings"))
+}
+
+fn deny(shop: &mut Shop<'_>) -> anyhow::Result<Outcome> {
+    let deny = DENY.program(shop)?;
+    passed(shop.program(deny).args("check bans licenses sources"))
+}
+
+/// The database of advisories is a repository of its own, so this step needs the network.
+fn advisories(shop: &mut Shop<'_>) -> anyhow::Result<Outcome> {
+    const FETCH_LIMIT: Duration = Duration::from_mins(1);
+    let deny = DENY.program(shop)?;
+    if !shop
+        .program(&deny)
+        .args("fetch db")
+        .succeeds_within(FETCH_LIMIT)?
+    {
+        let note = "advisories were not checked: their database cannot be fetched from here";
+        println!("{note}");
+        shop.notes.push(note.to_owned());
+        return Ok(Skipped);
+    }
+    passed(shop.program(deny).args("check --disable-fetch advisories"))
+}
+
+fn doc_tests(shop: &mut Shop<'_>) -> anyhow::Result<Outcome> {
+    passed(shop.cargo("test --doc").args(EVERYTHING))
+}
+
+fn tests(shop: &mut Shop<'_>) -> anyhow::Result<Outcome> {
+    let nextest = NEXTEST.program(shop)?;
+    passed(
+        shop.program(nextest)
+            .args("nextest run --no-fail-fast")
+            .args(EVERYTHING),
+    )
+}
