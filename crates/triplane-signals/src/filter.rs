@@ -39,12 +39,18 @@ impl SignalFilter {
 
     /// The signals of one kind.
     pub fn kind(kind: SignalKind) -> Self {
-        Self { scope: KeyScope::Kind(kind), ..Self::default() }
+        Self {
+            scope: KeyScope::Kind(kind),
+            ..Self::default()
+        }
     }
 
     /// The signals of the family that `kind` belongs to.
     pub fn family_of(kind: SignalKind) -> Self {
-        Self { scope: KeyScope::Family(kind.family()), ..Self::default() }
+        Self {
+            scope: KeyScope::Family(kind.family()),
+            ..Self::default()
+        }
     }
 
     /// Only those that this role states.
@@ -77,8 +83,13 @@ impl SignalFilter {
         };
         in_scope
             && self.emitter.is_none_or(|emitter| signal.emitter == emitter)
-            && self.session.as_ref().is_none_or(|session| signal.session == *session)
-            && self.invocation.is_none_or(|invocation| signal.invocation == Some(invocation))
+            && self
+                .session
+                .as_ref()
+                .is_none_or(|session| signal.session == *session)
+            && self
+                .invocation
+                .is_none_or(|invocation| signal.invocation == Some(invocation))
     }
 
     pub(crate) fn key(&self) -> Key {

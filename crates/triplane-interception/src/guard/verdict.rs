@@ -95,7 +95,7 @@ impl From<Denial> for Finding {
             Some(start.parse().ok()?..end.parse().ok()?)
         });
         Self {
-            rule: text(EVIDENCE_RULE).unwrap_or_else(|| "unnamed".to_owned()),
+            rule: text(EVIDENCE_RULE).unwrap_or_default(),
             offence: text(EVIDENCE_OFFENCE).map(|text| Offence { text, span }),
             safer: text(EVIDENCE_SAFER),
             reason: denial.reason,
