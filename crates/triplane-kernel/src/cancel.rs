@@ -9,7 +9,8 @@
 //! as its own; a once-request of the parent is taken by whichever wait comes first, in the parent
 //! or in a child.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use tokio::sync::Notify;
 
@@ -22,6 +23,16 @@ pub enum CancelCause {
     Handler,
     /// A deadline that ran out.
     Deadline,
+}
+
+/// Whether a handler looks at its [`Scope`] itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Cooperation {
+    /// It need not: a request to cancel drops the handler's future at the wait it is in.
+    #[default]
+    Dropped,
+    /// It does: a request is its own to meet, and it is polled until it answers.
+    Cooperative,
 }
 
 /// A request to stop, shared by everything that runs on behalf of one emission or operation.
@@ -44,13 +55,21 @@ pub struct Scope {
 
 #[derive(Debug, Default)]
 struct Node {
-    request: Mutex<Option<Request>>,
+    request: RequestCell,
     woken: Notify,
-    children: Mutex<Vec<std::sync::Weak<Node>>>,
+    children: Mutex<Children>,
     parent: Option<Scope>,
 }
 
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Default)]
+struct Children {
+    nodes: Vec<Weak<Node>>,
+    /// The length at which dead nodes are swept; it doubles with the living, so that many
+    /// children cost a constant each.
+    sweep_at: usize,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Request {
     cause: CancelCause,
     standing: bool,
@@ -70,8 +89,11 @@ impl Scope {
             ..Node::default()
         });
         let mut children = lock(&self.node.children);
-        children.retain(|child| child.strong_count() > 0);
-        children.push(Arc::downgrade(&node));
+        if children.nodes.len() >= children.sweep_at {
+            children.nodes.retain(|child| child.strong_count() > 0);
+            children.sweep_at = 8.max(children.nodes.len() * 2);
+        }
+        children.nodes.push(Arc::downgrade(&node));
         drop(children);
         Self { node }
     }
@@ -96,8 +118,17 @@ impl Scope {
 
     /// The request that the next wait would meet, without taking it.
     pub fn requested(&self) -> Option<CancelCause> {
-        let own = lock(&self.node.request).map(|request| request.cause);
-        own.or_else(|| self.node.parent.as_ref()?.requested())
+        self.lineage()
+            .find_map(|scope| scope.node.request.get())
+            .map(|request| request.cause)
+    }
+
+    /// The standing request in force here, if there is one.
+    pub(crate) fn standing(&self) -> Option<CancelCause> {
+        self.lineage()
+            .filter_map(|scope| scope.node.request.get())
+            .find(|request| request.standing)
+            .map(|request| request.cause)
     }
 
     /// Waits for a request and takes it, if it was made once.
@@ -119,36 +150,96 @@ impl Scope {
     }
 
     fn take(&self) -> Option<CancelCause> {
-        let mut own = lock(&self.node.request);
-        if let Some(request) = *own {
-            if !request.standing {
-                *own = None;
-            }
-            return Some(request.cause);
-        }
-        drop(own);
-        self.node.parent.as_ref()?.take()
+        self.lineage().find_map(|scope| scope.node.request.take())
     }
 
     fn request(&self, request: Request) {
-        let mut own = lock(&self.node.request);
-        if !own.is_some_and(|made| made.standing) {
-            *own = Some(request);
-        }
-        drop(own);
+        self.node.request.put(request);
         self.node.wake();
+    }
+
+    /// This scope, its parent, and so on.
+    fn lineage(&self) -> impl Iterator<Item = &Self> {
+        std::iter::successors(Some(self), |scope| scope.node.parent.as_ref())
     }
 }
 
 impl Node {
     fn wake(&self) {
         self.woken.notify_waiters();
-        for child in lock(&self.children)
+        // Collected first: what a waker runs must not find the list locked.
+        let children: Vec<_> = lock(&self.children)
+            .nodes
             .iter()
-            .filter_map(std::sync::Weak::upgrade)
-        {
+            .filter_map(Weak::upgrade)
+            .collect();
+        for child in children {
             child.wake();
         }
+    }
+}
+
+/// The request of one node in one byte: zero for none, else the cause and how long it stands.
+#[derive(Debug, Default)]
+struct RequestCell(AtomicU8);
+
+const STANDING: u8 = 0b100;
+
+impl Request {
+    fn encode(self) -> u8 {
+        let cause = match self.cause {
+            CancelCause::Emitter => 1,
+            CancelCause::Handler => 2,
+            CancelCause::Deadline => 3,
+        };
+        if self.standing {
+            cause | STANDING
+        } else {
+            cause
+        }
+    }
+
+    fn decode(byte: u8) -> Option<Self> {
+        let cause = match byte & !STANDING {
+            1 => CancelCause::Emitter,
+            2 => CancelCause::Handler,
+            3 => CancelCause::Deadline,
+            _ => return None,
+        };
+        Some(Self {
+            cause,
+            standing: byte & STANDING != 0,
+        })
+    }
+}
+
+impl RequestCell {
+    fn get(&self) -> Option<Request> {
+        Request::decode(self.0.load(Ordering::Acquire))
+    }
+
+    /// Takes a request made once; a standing one stays.
+    fn take(&self) -> Option<CancelCause> {
+        let request = self.get()?;
+        if request.standing {
+            return Some(request.cause);
+        }
+        let taken =
+            self.0
+                .compare_exchange(request.encode(), 0, Ordering::AcqRel, Ordering::Acquire);
+        match taken {
+            Ok(_) => Some(request.cause),
+            // Another wait took it, or a new request replaced it.
+            Err(now) => Request::decode(now).and_then(|_| self.take()),
+        }
+    }
+
+    fn put(&self, request: Request) {
+        let stronger = |now: u8| (now & STANDING == 0).then(|| request.encode());
+        // An error means that a standing request is in force, which is what is left in place.
+        let _ = self
+            .0
+            .fetch_update(Ordering::AcqRel, Ordering::Acquire, stronger);
     }
 }
 

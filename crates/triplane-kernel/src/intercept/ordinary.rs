@@ -1,0 +1,155 @@
+//! The loop over the ordinary stages.
+//!
+//! A stretch of plain continues runs inside one `catch_unwind` with an index beside it, which is
+//! re-entered behind whoever panicked or decided something: containing each handler by itself costs
+//! as much as a quiet handler does.
+
+use std::cell::Cell;
+use std::future::poll_fn;
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use futures::future::BoxFuture;
+
+use crate::cancel::{Cooperation, Scope};
+use crate::contain::contain;
+use crate::failure::HandlerFailure;
+use crate::intercept::decision::Decision;
+use crate::intercept::interceptor::{Interceptor, Step};
+use crate::intercept::report::Ending;
+use crate::intercept::run::{Answer, Run, Verdict};
+
+impl<C> Run<'_, C> {
+    pub(crate) async fn ordinary(&mut self, scope: &Scope) {
+        let handlers = &self.plan.handlers[..self.plan.teardown_from];
+        if self.cancelled_before(scope) {
+            return;
+        }
+        let at = Cell::new(0);
+        while at.get() < handlers.len() {
+            let context = &self.context;
+            let stretch = poll_fn(|cx| {
+                let stretch = || ask(handlers, &at, context, scope, Some(cx));
+                Poll::Ready(contain(stretch).unwrap_or_else(|failure| Asked::Answer(Err(failure))))
+            });
+            let answer = match stretch.await {
+                Asked::End => return,
+                Asked::Answer(answer) => answer,
+                Asked::Waiting(future) => {
+                    let cooperation = self.plan.outline.places[at.get()].cooperation;
+                    wait(future, scope, cooperation).await
+                }
+            };
+            if self.settle(at.get(), answer).is_break() {
+                return;
+            }
+            at.set(at.get() + 1);
+        }
+    }
+
+    pub(crate) fn ordinary_sync(&mut self, scope: &Scope) {
+        let handlers = &self.plan.handlers[..self.plan.teardown_from];
+        if self.cancelled_before(scope) {
+            return;
+        }
+        let at = Cell::new(0);
+        while at.get() < handlers.len() {
+            let context = &self.context;
+            let stretch = || ask(handlers, &at, context, scope, None);
+            let answer = match contain(stretch) {
+                Ok(Asked::End) => return,
+                Ok(Asked::Answer(answer)) => answer,
+                Ok(Asked::Waiting(_)) => Err(HandlerFailure::fatal(AnsweredLater)),
+                Err(failure) => Err(failure),
+            };
+            if self.settle(at.get(), answer).is_break() {
+                return;
+            }
+            at.set(at.get() + 1);
+        }
+    }
+
+    /// Entering a chain is a wait that a standing request fails.
+    fn cancelled_before(&mut self, scope: &Scope) -> bool {
+        if self.plan.handlers.is_empty() {
+            return false;
+        }
+        let Some(cause) = scope.standing() else {
+            return false;
+        };
+        self.record.ended = Some((0, Ending::Cancelled(cause)));
+        self.verdict = Verdict::Failed(0, HandlerFailure::Cancelled(cause));
+        true
+    }
+}
+
+/// What a stretch of the loop came to.
+enum Asked<'a, C> {
+    /// Everybody continued.
+    End,
+    /// One answered something else than a plain continue.
+    Answer(Answer<C>),
+    /// One has been polled once and is not ready.
+    Waiting(BoxFuture<'a, Answer<C>>),
+}
+
+/// Asks from `at` on while the answer is a plain continue, and leaves `at` at the last asked.
+fn ask<'a, C>(
+    handlers: &'a [Arc<dyn Interceptor<C>>],
+    at: &Cell<usize>,
+    context: &'a C,
+    scope: &'a Scope,
+    mut waker: Option<&mut Context<'_>>,
+) -> Asked<'a, C> {
+    for (index, handler) in handlers.iter().enumerate().skip(at.get()) {
+        at.set(index);
+        let answer = match handler.intercept(context, scope) {
+            Step::Ready(answer) => answer,
+            Step::Later(mut future) => match waker.as_mut() {
+                Some(cx) => match future.as_mut().poll(cx) {
+                    Poll::Ready(answer) => answer,
+                    Poll::Pending => return Asked::Waiting(future),
+                },
+                None => return Asked::Answer(Err(HandlerFailure::fatal(AnsweredLater))),
+            },
+        };
+        if !matches!(answer, Ok(Decision::Continue(None))) {
+            return Asked::Answer(answer);
+        }
+    }
+    Asked::End
+}
+
+/// An interceptor answered later where its caller cannot wait.
+#[derive(Debug, thiserror::Error)]
+#[error("the interceptor answers later, and this entry does not wait")]
+pub(crate) struct AnsweredLater;
+
+/// Waits for a future that has just been polled and found pending.
+async fn wait<C>(
+    mut future: BoxFuture<'_, Answer<C>>,
+    scope: &Scope,
+    cooperation: Cooperation,
+) -> Answer<C> {
+    let mut cancelled = pin!(scope.cancelled());
+    let mut polled = true;
+    let answer = poll_fn(|cx| {
+        // Polled in this same wake-up already; a second poll would wake early what yields once.
+        if !std::mem::take(&mut polled)
+            && let Poll::Ready(answer) = contain(|| future.as_mut().poll(cx))
+                .unwrap_or_else(|failure| Poll::Ready(Err(failure)))
+        {
+            return Poll::Ready(answer);
+        }
+        match cooperation {
+            Cooperation::Dropped => cancelled
+                .as_mut()
+                .poll(cx)
+                .map(|cause| Err(HandlerFailure::Cancelled(cause))),
+            Cooperation::Cooperative => Poll::Pending,
+        }
+    })
+    .await;
+    contain(|| drop(future)).and(answer)
+}

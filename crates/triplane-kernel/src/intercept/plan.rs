@@ -1,0 +1,386 @@
+//! The compiled plan: registrations in their final order, with what each stage does on failure.
+
+use std::collections::HashSet;
+use std::fmt;
+use std::sync::Arc;
+
+use crate::cancel::Cooperation;
+use crate::intercept::error::{PlanBuildError, TEARDOWN_BUDGET_MAX};
+use crate::intercept::interceptor::Interceptor;
+use crate::intercept::registration::InterceptorRegistration;
+use crate::intercept::stage::{StageDeclaration, StageKind, StageOrder};
+use crate::name::{RegistrationName, StageName};
+
+/// Collects registrations and compiles them.
+///
+/// ```
+/// use std::sync::Arc;
+/// use triplane_kernel::{
+///     Decision, InterceptorRegistration, PlanBuilder, RegistrationName, StageDeclaration,
+///     StageFailure, StageName, StageOrder, intercept_fn,
+/// };
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let guard = StageName::new("guard")?;
+/// let policy = StageName::new("policy")?;
+/// let order = StageOrder::new([
+///     StageDeclaration::new(guard.clone(), StageFailure::Deny),
+///     StageDeclaration::new(policy.clone(), StageFailure::Propagate),
+/// ]);
+/// let register = |name: &str, stage: &StageName, order| -> Result<_, triplane_kernel::NameRefused> {
+///     Ok(InterceptorRegistration::<u32>::new(
+///         RegistrationName::new(name)?,
+///         stage.clone(),
+///         order,
+///         Arc::new(intercept_fn(|_: &u32| Ok(Decision::CONTINUE))),
+///     ))
+/// };
+/// let plan = PlanBuilder::new(order)
+///     .register(register("rewrite", &policy, 0)?)
+///     .register(register("paths", &guard, 10)?)
+///     .register(register("commands", &guard, 5)?)
+///     .build()?;
+/// let names: Vec<_> = plan.entries().map(|entry| entry.name.as_str()).collect();
+/// assert_eq!(names, ["commands", "paths", "rewrite"]);
+/// # Ok(())
+/// # }
+/// ```
+pub struct PlanBuilder<C> {
+    order: StageOrder,
+    registrations: Vec<InterceptorRegistration<C>>,
+}
+
+impl<C> PlanBuilder<C> {
+    /// A plan over these stages, empty so far.
+    pub fn new(order: StageOrder) -> Self {
+        Self {
+            order,
+            registrations: Vec::new(),
+        }
+    }
+
+    /// Adds one registration after those that were added before.
+    #[must_use]
+    pub fn register(mut self, registration: InterceptorRegistration<C>) -> Self {
+        self.registrations.push(registration);
+        self
+    }
+
+    /// Compiles the plan.
+    ///
+    /// # Errors
+    ///
+    /// Returns the rule that the plan breaks, see [`PlanBuildError`].
+    pub fn build(self) -> Result<InterceptorPlan<C>, PlanBuildError> {
+        let stages = self.order.stages().to_vec();
+        check_stages(&stages)?;
+        let mut names = HashSet::new();
+        let mut sorted = Vec::with_capacity(self.registrations.len());
+        for registration in self.registrations {
+            let Some(stage) = stages.iter().position(|s| s.name == registration.stage) else {
+                return Err(PlanBuildError::UnknownStage {
+                    registration: registration.name,
+                    stage: registration.stage,
+                });
+            };
+            if !names.insert(registration.name.clone()) {
+                return Err(PlanBuildError::DuplicateName {
+                    name: registration.name,
+                });
+            }
+            sorted.push((stage, registration));
+        }
+        // The sort is stable, so that equal places keep the order of composition.
+        sorted.sort_by_key(|(stage, registration)| (*stage, registration.order));
+        let teardown_from =
+            sorted.partition_point(|(stage, _)| matches!(stages[*stage].kind, StageKind::Ordinary));
+        let (handlers, places) = sorted
+            .into_iter()
+            .map(|(stage, registration)| {
+                let place = Place {
+                    name: registration.name,
+                    stage,
+                    order: registration.order,
+                    cooperation: registration.cooperation,
+                };
+                (registration.handler, place)
+            })
+            .unzip::<_, _, Vec<_>, Vec<_>>();
+        Ok(InterceptorPlan {
+            compiled: Arc::new(Compiled {
+                handlers: handlers.into(),
+                teardown_from,
+                outline: Outline {
+                    places: places.into(),
+                    stages: stages.into(),
+                },
+            }),
+        })
+    }
+}
+
+fn check_stages(stages: &[StageDeclaration]) -> Result<(), PlanBuildError> {
+    let mut teardown: Option<&StageName> = None;
+    for (index, stage) in stages.iter().enumerate() {
+        let name = || stage.name.clone();
+        if stages[..index]
+            .iter()
+            .any(|before| before.name == stage.name)
+        {
+            return Err(PlanBuildError::DuplicateStage { stage: name() });
+        }
+        match (stage.kind, teardown) {
+            (StageKind::Ordinary, None) => {}
+            (StageKind::Ordinary, Some(teardown)) => {
+                return Err(PlanBuildError::OrdinaryAfterTeardown {
+                    stage: name(),
+                    teardown: teardown.clone(),
+                });
+            }
+            (StageKind::Teardown { budget: None }, _) => {
+                return Err(PlanBuildError::TeardownWithoutBudget { stage: name() });
+            }
+            (
+                StageKind::Teardown {
+                    budget: Some(budget),
+                },
+                _,
+            ) => {
+                if budget.is_zero() || budget > TEARDOWN_BUDGET_MAX {
+                    return Err(PlanBuildError::TeardownBudgetOutOfRange {
+                        stage: name(),
+                        budget,
+                    });
+                }
+                teardown = Some(&stage.name);
+            }
+        }
+    }
+    Ok(())
+}
+
+impl<C> fmt::Debug for PlanBuilder<C> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PlanBuilder")
+            .field("order", &self.order)
+            .field("registrations", &self.registrations)
+            .finish()
+    }
+}
+
+/// An immutable plan: what will be asked, in which order, and what a failure means. Clones share it.
+///
+/// `to_string` says for each stage what error, panic, deadline and cancellation do, and names its
+/// registrations in order.
+pub struct InterceptorPlan<C> {
+    compiled: Arc<Compiled<C>>,
+}
+
+pub(crate) struct Compiled<C> {
+    /// Apart from their names: the loop over a quiet chain touches nothing else.
+    pub(crate) handlers: Box<[Arc<dyn Interceptor<C>>]>,
+    /// The index of the first registration of a teardown stage.
+    pub(crate) teardown_from: usize,
+    pub(crate) outline: Outline,
+}
+
+/// What a plan says without its handlers.
+#[derive(Debug)]
+pub(crate) struct Outline {
+    pub(crate) places: Box<[Place]>,
+    pub(crate) stages: Box<[StageDeclaration]>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Place {
+    pub(crate) name: RegistrationName,
+    pub(crate) stage: usize,
+    pub(crate) order: i32,
+    pub(crate) cooperation: Cooperation,
+}
+
+impl Outline {
+    pub(crate) fn stage_of(&self, index: usize) -> &StageDeclaration {
+        &self.stages[self.places[index].stage]
+    }
+}
+
+/// One registration as the plan has placed it.
+#[derive(Debug, Clone, Copy)]
+pub struct PlanEntry<'a> {
+    /// The registration's name.
+    pub name: &'a RegistrationName,
+    /// Its stage.
+    pub stage: &'a StageDeclaration,
+    /// Its place within the stage.
+    pub order: i32,
+    /// What a request to cancel does while it waits.
+    pub cooperation: Cooperation,
+}
+
+impl<C> InterceptorPlan<C> {
+    /// The registrations in the order in which they are asked.
+    pub fn entries(&self) -> impl ExactSizeIterator<Item = PlanEntry<'_>> {
+        let outline = &self.compiled.outline;
+        outline.places.iter().map(|place| PlanEntry {
+            name: &place.name,
+            stage: &outline.stages[place.stage],
+            order: place.order,
+            cooperation: place.cooperation,
+        })
+    }
+
+    /// The stages in the order in which they run, those without a registration included.
+    pub fn stages(&self) -> &[StageDeclaration] {
+        &self.compiled.outline.stages
+    }
+
+    pub(crate) fn compiled(&self) -> &Arc<Compiled<C>> {
+        &self.compiled
+    }
+}
+
+impl<C> Clone for InterceptorPlan<C> {
+    fn clone(&self) -> Self {
+        Self {
+            compiled: Arc::clone(&self.compiled),
+        }
+    }
+}
+
+impl<C> fmt::Display for InterceptorPlan<C> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, stage) in self.stages().iter().enumerate() {
+            writeln!(f, "{stage}")?;
+            for place in &self.compiled.outline.places {
+                if place.stage == index {
+                    writeln!(f, "  {} ({})", place.name, place.order)?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl<C> fmt::Debug for InterceptorPlan<C> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self.compiled.outline, f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::intercept::decision::Decision;
+    use crate::intercept::interceptor::intercept_fn;
+    use crate::intercept::stage::StageFailure;
+
+    fn stage(name: &str) -> StageDeclaration {
+        StageDeclaration::new(StageName::new(name).unwrap(), StageFailure::Deny)
+    }
+
+    fn teardown(name: &str, budget: Option<Duration>) -> StageDeclaration {
+        StageDeclaration {
+            kind: StageKind::Teardown { budget },
+            ..stage(name)
+        }
+    }
+
+    fn registration(name: &str, stage: &str, order: i32) -> InterceptorRegistration<()> {
+        InterceptorRegistration::new(
+            RegistrationName::new(name).unwrap(),
+            StageName::new(stage).unwrap(),
+            order,
+            Arc::new(intercept_fn(|(): &()| Ok(Decision::CONTINUE))),
+        )
+    }
+
+    /// Builds a plan; `wanted` is the order of the names, or the start of the refusal.
+    fn check(stages: &[StageDeclaration], registrations: &[(&str, &str, i32)], wanted: &str) {
+        let mut builder = PlanBuilder::new(StageOrder::new(stages.iter().cloned()));
+        for (name, stage, order) in registrations {
+            builder = builder.register(registration(name, stage, *order));
+        }
+        let got = match builder.build() {
+            Ok(plan) => plan
+                .entries()
+                .map(|e| e.name.to_string())
+                .collect::<Vec<_>>()
+                .join(" "),
+            Err(error) => error.to_string(),
+        };
+        assert_eq!(got, wanted);
+    }
+
+    #[test]
+    fn the_order_is_stage_then_place_then_composition() {
+        let two = [stage("b"), stage("a")];
+        check(&two, &[], "");
+        check(
+            &two,
+            &[
+                ("1", "a", 0),
+                ("2", "b", 5),
+                ("3", "b", -1),
+                ("4", "a", 0),
+                ("5", "b", 5),
+            ],
+            "3 2 5 1 4",
+        );
+    }
+
+    #[test]
+    fn a_plan_that_breaks_a_rule_is_refused_by_name() {
+        let second = Duration::from_secs(1);
+        check(
+            &[stage("a"), stage("a")],
+            &[],
+            "stage `a` is declared twice",
+        );
+        check(
+            &[stage("a")],
+            &[("x", "b", 0)],
+            "`x` is registered in stage `b`, which the owner does not declare",
+        );
+        check(
+            &[stage("a")],
+            &[("x", "a", 0), ("x", "a", 1)],
+            "`x` is registered twice",
+        );
+        check(
+            &[teardown("t", None)],
+            &[],
+            "teardown stage `t` has no budget",
+        );
+        check(
+            &[teardown("t", Some(Duration::ZERO))],
+            &[],
+            "teardown stage `t` has a budget of 0ns; it must be above zero and at most 3600s",
+        );
+        check(
+            &[teardown("t", Some(second)), stage("a")],
+            &[],
+            "ordinary stage `a` comes after teardown stage `t`",
+        );
+    }
+
+    #[test]
+    fn a_plan_says_what_each_stage_does() {
+        let stages = [
+            stage("guard"),
+            teardown("release", Some(Duration::from_secs(2))),
+        ];
+        let plan = PlanBuilder::new(StageOrder::new(stages))
+            .register(registration("lock", "release", 0))
+            .build()
+            .unwrap();
+        assert_eq!(
+            plan.to_string(),
+            "guard: error or panic denies; cancellation ends the chain; no deadline of its own\n\
+             release: error or panic denies; runs in every case; cancellation waits at most 2s, \
+             then the stage is dropped\n  lock (0)\n"
+        );
+    }
+}

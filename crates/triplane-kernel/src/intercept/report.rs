@@ -1,0 +1,258 @@
+//! What a chain came to: the outcome, and what every registration of the plan did.
+
+use std::fmt;
+use std::sync::Arc;
+
+use crate::cancel::CancelCause;
+use crate::failure::HandlerFailure;
+use crate::intercept::decision::Denial;
+use crate::intercept::plan::{Compiled, Outline};
+use crate::intercept::stage::StageFailure;
+use crate::name::{RegistrationName, StageName};
+
+/// What the owner of the operation does next.
+#[derive(Debug)]
+#[must_use]
+pub enum ChainOutcome<C> {
+    /// The operation may happen, with this context.
+    Proceed(C),
+    /// The operation must not happen.
+    Denied {
+        /// The context as it was when the denial was spoken.
+        context: C,
+        /// Why, and what that rests on.
+        denial: Denial,
+        /// The registration that denied, or whose failure its stage maps to a denial.
+        by: RegistrationName,
+    },
+    /// The chain did not come to a decision: a failure that its stage propagates, a fatal failure,
+    /// or a cancellation.
+    Failed {
+        /// The context as it was when the chain ended.
+        context: C,
+        /// What happened. A cancellation is [`HandlerFailure::Cancelled`].
+        failure: HandlerFailure,
+        /// The registration that failed, or whose turn it was when the request to cancel came.
+        by: RegistrationName,
+    },
+}
+
+/// The report of one run of a chain (ADR-0120 D2, `InterceptorReport`).
+///
+/// It names every registration of the plan, in order. It is sparse inside: a registration that
+/// continued costs nothing, so that a quiet chain allocates nothing.
+#[must_use]
+pub struct InterceptorReport<C> {
+    plan: Arc<Compiled<C>>,
+    outcome: ChainOutcome<C>,
+    record: Record,
+}
+
+/// What happened, by index into the plan; continuations are left out.
+#[derive(Debug, Default)]
+pub(crate) struct Record {
+    /// In the order of the plan.
+    pub(crate) notes: Vec<(usize, Note)>,
+    /// The first registration that was not asked because the ordinary stages had ended, and why.
+    pub(crate) ended: Option<(usize, Ending)>,
+    pub(crate) shielded: bool,
+    pub(crate) budget_ran_out: bool,
+}
+
+#[derive(Debug)]
+pub(crate) enum Note {
+    Replaced,
+    Stopped {
+        replaced: bool,
+    },
+    /// The denial or failure is the outcome, and is kept there.
+    Decisive,
+    Denied(Denial),
+    Failed {
+        failure: HandlerFailure,
+        mapped: StageFailure,
+    },
+    Dropped,
+    NotRun(Ending),
+}
+
+/// Why a chain asked nobody further.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Ending {
+    /// A registration said stop.
+    Stopped,
+    /// A registration denied, or failed in a stage that maps failures to denials.
+    Denied,
+    /// A registration failed in a stage that propagates, or failed fatally.
+    Failed,
+    /// The scope was cancelled.
+    Cancelled(CancelCause),
+    /// The budget of a teardown stage ran out while a cancellation waited.
+    BudgetRanOut,
+}
+
+/// One registration in a report.
+#[derive(Debug, Clone, Copy)]
+pub struct InterceptorEntry<'a> {
+    /// The registration's name.
+    pub name: &'a RegistrationName,
+    /// Its stage.
+    pub stage: &'a StageName,
+    /// Its place within the stage.
+    pub order: i32,
+    /// What it did.
+    pub state: EntryState<'a>,
+}
+
+/// What one registration did.
+#[derive(Debug, Clone, Copy)]
+pub enum EntryState<'a> {
+    /// It went on with the context as it was.
+    Continued,
+    /// It went on with another context.
+    Replaced,
+    /// It stopped the chain, with another context if `replaced`.
+    Stopped {
+        /// Whether it replaced the context.
+        replaced: bool,
+    },
+    /// It denied.
+    Denied(&'a Denial),
+    /// It failed.
+    Failed {
+        /// How. A panic is [`HandlerError::Panic`](crate::HandlerError::Panic).
+        failure: &'a HandlerFailure,
+        /// What was made of the failure: the stage's mapping, or `Propagate` for a cancellation
+        /// and for a fatal failure.
+        mapped: StageFailure,
+    },
+    /// It was asked, and dropped unfinished when the budget of its teardown stage ran out.
+    Dropped,
+    /// It was not asked.
+    NotRun(Ending),
+}
+
+/// How the teardown stages of a chain met a request to cancel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub struct TeardownReport {
+    /// A request to cancel was held back for a teardown stage.
+    pub shielded: bool,
+    /// A stage used up its budget and was dropped.
+    pub budget_ran_out: bool,
+}
+
+impl<C> InterceptorReport<C> {
+    pub(crate) fn new(plan: Arc<Compiled<C>>, outcome: ChainOutcome<C>, record: Record) -> Self {
+        Self {
+            plan,
+            outcome,
+            record,
+        }
+    }
+
+    /// What the owner does next.
+    pub fn outcome(&self) -> &ChainOutcome<C> {
+        &self.outcome
+    }
+
+    /// What the owner does next, by value.
+    pub fn into_outcome(self) -> ChainOutcome<C> {
+        self.outcome
+    }
+
+    /// Whether a registration replaced the context.
+    pub fn replaced(&self) -> bool {
+        self.record
+            .notes
+            .iter()
+            .any(|(_, note)| matches!(note, Note::Replaced | Note::Stopped { replaced: true }))
+    }
+
+    /// How the teardown stages met a request to cancel.
+    pub fn teardown(&self) -> TeardownReport {
+        TeardownReport {
+            shielded: self.record.shielded,
+            budget_ran_out: self.record.budget_ran_out,
+        }
+    }
+
+    /// Every registration of the plan, in the plan's order.
+    pub fn entries(&self) -> impl ExactSizeIterator<Item = InterceptorEntry<'_>> {
+        let outline: &Outline = &self.plan.outline;
+        let mut notes = self.record.notes.iter().peekable();
+        outline
+            .places
+            .iter()
+            .enumerate()
+            .map(move |(index, place)| {
+                let note = notes.next_if(|(at, _)| *at == index).map(|(_, note)| note);
+                InterceptorEntry {
+                    name: &place.name,
+                    stage: &outline.stages[place.stage].name,
+                    order: place.order,
+                    state: self.state(index, note),
+                }
+            })
+    }
+
+    fn state<'a>(&'a self, index: usize, note: Option<&'a Note>) -> EntryState<'a> {
+        let Some(note) = note else {
+            return match self.record.ended {
+                Some((from, ending)) if (from..self.plan.teardown_from).contains(&index) => {
+                    EntryState::NotRun(ending)
+                }
+                _ => EntryState::Continued,
+            };
+        };
+        match note {
+            Note::Replaced => EntryState::Replaced,
+            Note::Stopped { replaced } => EntryState::Stopped {
+                replaced: *replaced,
+            },
+            Note::Dropped => EntryState::Dropped,
+            Note::NotRun(ending) => EntryState::NotRun(*ending),
+            Note::Denied(denial) => EntryState::Denied(denial),
+            Note::Failed { failure, mapped } => EntryState::Failed {
+                failure,
+                mapped: *mapped,
+            },
+            Note::Decisive => match &self.outcome {
+                ChainOutcome::Denied { denial, .. } => EntryState::Denied(denial),
+                ChainOutcome::Failed { failure, .. } => EntryState::Failed {
+                    failure,
+                    mapped: StageFailure::Propagate,
+                },
+                // A chain that proceeds was decided by nobody.
+                ChainOutcome::Proceed(_) => EntryState::Continued,
+            },
+        }
+    }
+}
+
+impl<C> ChainOutcome<C> {
+    /// The denial, if the operation must not happen.
+    pub fn denial(&self) -> Option<&Denial> {
+        match self {
+            Self::Denied { denial, .. } => Some(denial),
+            Self::Proceed(_) | Self::Failed { .. } => None,
+        }
+    }
+
+    /// The failure, if the chain came to no decision.
+    pub fn failure(&self) -> Option<&HandlerFailure> {
+        match self {
+            Self::Failed { failure, .. } => Some(failure),
+            Self::Proceed(_) | Self::Denied { .. } => None,
+        }
+    }
+}
+
+impl<C: fmt::Debug> fmt::Debug for InterceptorReport<C> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("InterceptorReport")
+            .field("outcome", &self.outcome)
+            .field("entries", &self.entries().collect::<Vec<_>>())
+            .field("teardown", &self.teardown())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,196 @@
+//! One run of a plan: the context as it is now, and what has been decided so far.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use crate::cancel::CancelCause;
+use crate::failure::{HandlerError, HandlerFailure};
+use crate::intercept::decision::{Decision, Denial, EvidenceRef};
+use crate::intercept::plan::Compiled;
+use crate::intercept::report::{ChainOutcome, Ending, InterceptorReport, Note, Record};
+use crate::intercept::stage::StageFailure;
+
+/// The kind of evidence that says which class of failure a denial stands for: `error` or `panic`.
+pub const EVIDENCE_FAILURE: &str = "failure";
+
+pub(crate) type Answer<C> = Result<Decision<C>, HandlerFailure>;
+
+/// How the chain would end if nothing else happened.
+pub(crate) enum Verdict {
+    Open,
+    Denied(usize, Denial),
+    Failed(usize, HandlerFailure),
+}
+
+/// One run of a plan. The loop over the ordinary stages is in `intercept/ordinary.rs`, the one over
+/// the teardown stages in `intercept/teardown.rs`.
+pub(crate) struct Run<'p, C> {
+    pub(crate) plan: &'p Arc<Compiled<C>>,
+    pub(crate) context: C,
+    pub(crate) verdict: Verdict,
+    pub(crate) record: Record,
+}
+
+impl<'p, C> Run<'p, C> {
+    pub(crate) fn new(plan: &'p Arc<Compiled<C>>, context: C) -> Self {
+        Self {
+            plan,
+            context,
+            verdict: Verdict::Open,
+            record: Record::default(),
+        }
+    }
+
+    /// Takes an answer of an ordinary stage.
+    pub(crate) fn settle(&mut self, index: usize, answer: Answer<C>) -> ControlFlow<()> {
+        let ending = match answer {
+            Ok(decision) => self.take(index, decision),
+            Err(failure) => self.fail(index, failure),
+        };
+        match ending {
+            None => ControlFlow::Continue(()),
+            Some(ending) => {
+                self.record.ended = Some((index + 1, ending));
+                ControlFlow::Break(())
+            }
+        }
+    }
+
+    /// Takes a decision, and says whether it ends the stages of its kind.
+    pub(crate) fn take(&mut self, index: usize, decision: Decision<C>) -> Option<Ending> {
+        match decision {
+            Decision::Continue(None) => None,
+            Decision::Continue(Some(context)) => {
+                self.context = *context;
+                self.note(index, Note::Replaced);
+                None
+            }
+            Decision::Stop(context) => {
+                let replaced = context.is_some();
+                if let Some(context) = context {
+                    self.context = *context;
+                }
+                self.note(index, Note::Stopped { replaced });
+                Some(Ending::Stopped)
+            }
+            Decision::Deny(denial) => {
+                self.deny(index, *denial);
+                Some(Ending::Denied)
+            }
+        }
+    }
+
+    /// Takes a failure, and says whether it ends the ordinary stages.
+    pub(crate) fn fail(&mut self, index: usize, failure: HandlerFailure) -> Option<Ending> {
+        let stage = self.plan.outline.stage_of(index);
+        let name = &self.plan.outline.places[index].name;
+        let (mapped, ending) = match (&failure, stage.on_failure) {
+            (HandlerFailure::Cancelled(cause), _) => {
+                (StageFailure::Propagate, Some(Ending::Cancelled(*cause)))
+            }
+            (HandlerFailure::Fatal(_), _)
+            | (HandlerFailure::Failed(_), StageFailure::Propagate) => {
+                (StageFailure::Propagate, Some(Ending::Failed))
+            }
+            (HandlerFailure::Failed(_), StageFailure::Deny) => {
+                (StageFailure::Deny, Some(Ending::Denied))
+            }
+            (HandlerFailure::Failed(_), StageFailure::Isolate) => (StageFailure::Isolate, None),
+        };
+        match mapped {
+            StageFailure::Isolate => {
+                tracing::warn!(registration = %name, stage = %stage.name, failure = %chain_of(&failure),
+                    "an interceptor failed and is isolated by its stage");
+            }
+            StageFailure::Deny if matches!(self.verdict, Verdict::Open) => {
+                let denial =
+                    Denial::new(format!("`{name}` could not judge: {}", chain_of(&failure)))
+                        .with(EvidenceRef::new(EVIDENCE_FAILURE, class_of(&failure)));
+                self.verdict = Verdict::Denied(index, denial);
+            }
+            StageFailure::Propagate if matches!(self.verdict, Verdict::Open) => {
+                self.verdict = Verdict::Failed(index, failure);
+                self.note(index, Note::Decisive);
+                return ending;
+            }
+            StageFailure::Deny | StageFailure::Propagate => {}
+        }
+        self.note(index, Note::Failed { failure, mapped });
+        ending
+    }
+
+    fn deny(&mut self, index: usize, denial: Denial) {
+        match self.verdict {
+            Verdict::Open => {
+                self.verdict = Verdict::Denied(index, denial);
+                self.note(index, Note::Decisive);
+            }
+            Verdict::Denied(..) | Verdict::Failed(..) => self.note(index, Note::Denied(denial)),
+        }
+    }
+
+    pub(crate) fn note(&mut self, index: usize, note: Note) {
+        self.record.notes.push((index, note));
+    }
+
+    /// Raises a cancellation that a teardown stage held back: it wins over what was decided.
+    pub(crate) fn raise(&mut self, index: usize, cause: CancelCause) {
+        let cancelled = Verdict::Failed(index, HandlerFailure::Cancelled(cause));
+        let (at, displaced) = match std::mem::replace(&mut self.verdict, cancelled) {
+            Verdict::Open => return,
+            Verdict::Denied(at, denial) => (at, Note::Denied(denial)),
+            Verdict::Failed(at, failure) => (
+                at,
+                Note::Failed {
+                    failure,
+                    mapped: StageFailure::Propagate,
+                },
+            ),
+        };
+        for (noted, note) in &mut self.record.notes {
+            if *noted == at && matches!(note, Note::Decisive) {
+                *note = displaced;
+                return;
+            }
+        }
+    }
+
+    pub(crate) fn finish(self) -> InterceptorReport<C> {
+        let name = |index: usize| self.plan.outline.places[index].name.clone();
+        let outcome = match self.verdict {
+            Verdict::Open => ChainOutcome::Proceed(self.context),
+            Verdict::Denied(index, denial) => ChainOutcome::Denied {
+                context: self.context,
+                denial,
+                by: name(index),
+            },
+            Verdict::Failed(index, failure) => ChainOutcome::Failed {
+                context: self.context,
+                failure,
+                by: name(index),
+            },
+        };
+        InterceptorReport::new(Arc::clone(self.plan), outcome, self.record)
+    }
+}
+
+/// The failure and all its sources, outermost first.
+fn chain_of(failure: &HandlerFailure) -> String {
+    let mut text = failure.to_string();
+    let mut source = std::error::Error::source(failure).and_then(std::error::Error::source);
+    while let Some(error) = source {
+        text.push_str(": ");
+        text.push_str(&error.to_string());
+        source = error.source();
+    }
+    text
+}
+
+fn class_of(failure: &HandlerFailure) -> &'static str {
+    match failure {
+        HandlerFailure::Failed(HandlerError::Error(_)) => "error",
+        HandlerFailure::Failed(HandlerError::Panic(_)) => "panic",
+        HandlerFailure::Cancelled(_) => "cancelled",
+        HandlerFailure::Fatal(_) => "fatal",
+    }
+}

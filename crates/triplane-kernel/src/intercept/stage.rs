@@ -1,0 +1,124 @@
+//! The stages of a plan: their order, what a failure in each means, and which are teardown.
+
+use std::fmt;
+use std::time::Duration;
+
+use crate::name::StageName;
+
+/// What an ordinary failure of an interceptor means in its stage (ADR-0120 D2, "exception mapping
+/// is part of the plan").
+///
+/// Only [`HandlerFailure::Failed`](crate::HandlerFailure::Failed), a panic included, is mapped. A
+/// cancellation and a fatal failure always end the chain.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum StageFailure {
+    /// Fail closed: the operation is denied, and the failure stays visible in the report.
+    Deny,
+    /// Log the failure, note it in the report and ask the next registration.
+    Isolate,
+    /// End the chain: the owner gets the failure.
+    Propagate,
+}
+
+impl StageFailure {
+    /// The word for plans, digests and logs.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Deny => "deny",
+            Self::Isolate => "isolate",
+            Self::Propagate => "propagate",
+        }
+    }
+}
+
+/// Whether a stage controls the operation or cleans up after it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum StageKind {
+    /// A request to cancel ends the stage, and so does an earlier stop, denial or failure.
+    Ordinary,
+    /// Runs like a `finally`, whatever the stages before it came to, and is shielded from a
+    /// request to cancel for `budget`, counted from the request or from the start of the stage,
+    /// whichever is later.
+    Teardown {
+        /// How long a request to cancel is held back. A plan refuses `None`: a shield without an
+        /// end would be a hang.
+        budget: Option<Duration>,
+    },
+}
+
+/// One stage as the owner of a plan declares it. The kernel invents none.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct StageDeclaration {
+    /// The name that registrations refer to, unique within the order.
+    pub name: StageName,
+    /// What an interceptor's ordinary failure means here.
+    pub on_failure: StageFailure,
+    /// Ordinary, or teardown with its budget.
+    pub kind: StageKind,
+}
+
+impl StageDeclaration {
+    /// An ordinary stage.
+    pub fn new(name: StageName, on_failure: StageFailure) -> Self {
+        Self {
+            name,
+            on_failure,
+            kind: StageKind::Ordinary,
+        }
+    }
+
+    /// A teardown stage, shielded from a request to cancel for `budget`.
+    pub fn teardown(name: StageName, on_failure: StageFailure, budget: Duration) -> Self {
+        Self {
+            name,
+            on_failure,
+            kind: StageKind::Teardown {
+                budget: Some(budget),
+            },
+        }
+    }
+}
+
+/// What error, panic, deadline and cancellation do in this stage, in one line.
+impl fmt::Display for StageDeclaration {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let failure = match self.on_failure {
+            StageFailure::Deny => "denies",
+            StageFailure::Isolate => "is logged, the next is asked",
+            StageFailure::Propagate => "ends the chain",
+        };
+        write!(f, "{}: error or panic {failure}; ", self.name)?;
+        match self.kind {
+            StageKind::Ordinary => {
+                f.write_str("cancellation ends the chain; no deadline of its own")
+            }
+            StageKind::Teardown { budget: Some(time) } => write!(
+                f,
+                "runs in every case; cancellation waits at most {time:?}, then the stage is dropped"
+            ),
+            StageKind::Teardown { budget: None } => f.write_str("teardown without a budget"),
+        }
+    }
+}
+
+/// The stages of a plan in the order in which they run.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct StageOrder {
+    stages: Vec<StageDeclaration>,
+}
+
+impl StageOrder {
+    /// The stages in this order. What is wrong with them, [`PlanBuilder::build`] says.
+    ///
+    /// [`PlanBuilder::build`]: crate::PlanBuilder::build
+    pub fn new(stages: impl IntoIterator<Item = StageDeclaration>) -> Self {
+        Self {
+            stages: stages.into_iter().collect(),
+        }
+    }
+
+    /// The declarations, first stage first.
+    pub fn stages(&self) -> &[StageDeclaration] {
+        &self.stages
+    }
+}

@@ -1,0 +1,78 @@
+//! What a chain and a fan-out allocate, exactly.
+
+#![allow(
+    clippy::unwrap_used,
+    reason = "a failed unwrap is a failed test, with its place"
+)]
+
+use std::alloc::System;
+use std::sync::Arc;
+
+use futures::FutureExt as _;
+use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
+use triplane_kernel::{
+    ChainOutcome, Decision, InterceptorChain, InterceptorRegistration, PlanBuilder,
+    RegistrationName, Scope, StageDeclaration, StageFailure, StageName, StageOrder, intercept_fn,
+};
+
+#[global_allocator]
+static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
+
+/// The allocations of one run, the report's end included. One test in this binary: others would
+/// allocate at the same time.
+fn allocations(work: impl FnOnce()) -> usize {
+    let region = Region::new(ALLOCATOR);
+    work();
+    let change = region.change();
+    assert_eq!(
+        change.allocations, change.deallocations,
+        "something was leaked"
+    );
+    change.allocations
+}
+
+fn chain(
+    handlers: usize,
+    last: impl Fn() -> Decision<u64> + Send + Sync + 'static,
+) -> InterceptorChain<u64> {
+    let stage = StageName::new("guard").unwrap();
+    let order = StageOrder::new([StageDeclaration::new(stage.clone(), StageFailure::Deny)]);
+    let mut builder = PlanBuilder::new(order);
+    for index in 1..handlers {
+        builder = builder.register(InterceptorRegistration::new(
+            RegistrationName::new(index.to_string()).unwrap(),
+            stage.clone(),
+            0,
+            Arc::new(intercept_fn(|_: &u64| Ok(Decision::CONTINUE))),
+        ));
+    }
+    let last = intercept_fn(move |_: &u64| Ok(last()));
+    let plan = builder.register(InterceptorRegistration::new(
+        RegistrationName::new("last").unwrap(),
+        stage,
+        0,
+        Arc::new(last),
+    ));
+    InterceptorChain::new(plan.build().unwrap())
+}
+
+#[test]
+fn a_quiet_chain_allocates_nothing() {
+    let scope = Scope::new();
+    for handlers in [1, 8, 64] {
+        let chain = chain(handlers, || Decision::CONTINUE);
+        let sync = allocations(|| drop(chain.apply_sync(7, &scope)));
+        let waited = allocations(|| drop(chain.apply(7, &scope).now_or_never().unwrap()));
+        assert_eq!((sync, waited), (0, 0), "{handlers} handlers");
+    }
+    // The box of the replacement, and the list of what was not a plain continue.
+    let replacing = chain(8, || Decision::replace(8));
+    let replaced = allocations(|| {
+        let outcome = replacing.apply_sync(7, &scope).into_outcome();
+        assert!(matches!(outcome, ChainOutcome::Proceed(8)));
+    });
+    assert_eq!(replaced, 2);
+    // Beside those of the denial itself, its text and its box.
+    let denying = chain(8, || Decision::deny("no"));
+    assert_eq!(allocations(|| drop(denying.apply_sync(7, &scope))), 3);
+}

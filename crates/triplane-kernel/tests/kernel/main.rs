@@ -1,0 +1,9 @@
+//! What the kernel promises, through its public interface; a module per mechanism.
+
+#![allow(
+    clippy::unwrap_used,
+    reason = "a failed unwrap is a failed test, with its place"
+)]
+
+mod chain;
+mod fanout;
