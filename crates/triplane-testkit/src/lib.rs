@@ -1,1 +1,4 @@
 //! What others test with: clocks, recording handlers, conformance suites.
+
+pub mod recorder;
+pub mod suite;
