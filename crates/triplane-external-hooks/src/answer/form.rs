@@ -131,9 +131,11 @@ fn said(answer: &Value) -> HarnessAnswer {
 }
 
 fn reason_of(finding: &Finding) -> String {
+    let said = finding.to_string();
+    let said = said.trim();
     match &finding.safer {
-        Some(safer) => format!("{finding} Safer: {safer}"),
-        None => finding.to_string(),
+        Some(safer) => format!("{said} Safer: {safer}"),
+        None => said.to_owned(),
     }
 }
 
