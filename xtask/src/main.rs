@@ -50,7 +50,7 @@ fn run(arguments: &[&str]) -> anyhow::Result<ExitCode> {
         ["ci"] => ci::run(&Workspace::here()?, ci::Extent::Whole),
         ["ci", "--fast"] => ci::run(&Workspace::here()?, ci::Extent::Fast),
         ["layers"] => Ok(report("layers", &layers::check(&Workspace::here()?)?)),
-        ["unused"] => Ok(report("unused", &unused::check(&Workspace::here()?)?)),
+        ["unused"] => Ok(report("unused", &unused::check(&Workspace::here()?))),
         other => bail!("no such command: {}\n\n{COMMANDS}", other.join(" ")),
     }
 }

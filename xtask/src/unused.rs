@@ -25,15 +25,22 @@ use crate::rust::use_tree;
 use crate::workspace::{Dependency, DependencyKind, Member, Workspace};
 
 /// Checks the dependency tables of every member and of the workspace.
-pub(crate) fn check(workspace: &Workspace) -> anyhow::Result<Vec<Finding>> {
+pub(crate) fn check(workspace: &Workspace) -> Vec<Finding> {
     let mut findings = Vec::new();
     let mut inherited = BTreeSet::new();
     for member in &workspace.members {
-        let uses = Uses::of(workspace, member)?;
         let keep = kept(member);
         let dependencies = workspace.dependencies(member);
+        inherited.extend(dependencies.iter().map(|dependency| dependency.key.clone()));
+        let uses = match Uses::of(workspace, member) {
+            Ok(uses) => uses,
+            Err(error) => {
+                let message = format!("the sources cannot be read: {error:#}");
+                findings.push(Finding::fails(&member.manifest.file, 0, message));
+                continue;
+            }
+        };
         for dependency in &dependencies {
-            inherited.insert(dependency.key.clone());
             let excuse = keep.get(&dependency.key).and_then(Value::as_str);
             let wrong = uses.fault(dependency).filter(|_| excuse.is_none());
             let needless = excuse.is_some() && uses.fault(dependency).is_none();
@@ -60,7 +67,7 @@ pub(crate) fn check(workspace: &Workspace) -> anyhow::Result<Vec<Finding>> {
             findings.push(Finding::fails(&workspace.manifest.file, line, message));
         }
     }
-    Ok(findings)
+    findings
 }
 
 /// The crates of the workspace are all listed, so that a member can be taken up without a search.
@@ -97,13 +104,14 @@ impl Uses {
     fn of(workspace: &Workspace, member: &Member) -> anyhow::Result<Self> {
         let mut uses = Self::default();
         let build_script = build_script(member);
+        let shipped = shipped_files(workspace, member)?;
         for file in rust_files(&workspace.root, &member.folder)? {
             let source = fs::read_to_string(workspace.root.join(&file))?;
             let place = file.strip_prefix(&member.folder).unwrap_or(&file);
             let all = tokens(&source);
             if place == build_script || place.starts_with("build") {
                 collect(&all, &mut uses.build);
-            } else if place.starts_with("src") {
+            } else if shipped.contains(&workspace.root.join(&file)) {
                 let parted = part(&all);
                 collect(&parted.shipped, &mut uses.shipped);
                 collect(&parted.tests, &mut uses.tests);
@@ -140,6 +148,23 @@ impl Uses {
         }
         Some("is not used".to_owned())
     }
+}
+
+/// The files of the library and the programs, without those that hold tests only.
+fn shipped_files(workspace: &Workspace, member: &Member) -> anyhow::Result<BTreeSet<PathBuf>> {
+    let source = workspace.root.join(&member.folder).join("src");
+    let mut roots = vec![source.join("lib.rs"), source.join("main.rs")];
+    roots.extend(
+        rust_files(&source, Path::new("bin"))?
+            .into_iter()
+            .map(|file| source.join(file)),
+    );
+    let mut files = BTreeSet::new();
+    for root in roots.into_iter().filter(|root| root.is_file()) {
+        let tree = ModuleTree::read(&root)?;
+        files.extend(tree.modules.into_iter().map(|module| module.file));
+    }
+    Ok(files)
 }
 
 fn build_script(member: &Member) -> PathBuf {
@@ -245,7 +270,7 @@ mod tests {
             .map(|(file, content)| (file.as_str(), *content))
             .collect();
         let fixture = fixture::workspace(&all);
-        let findings = super::check(&fixture.workspace).expect("readable");
+        let findings = super::check(&fixture.workspace);
         let got: Vec<_> = findings
             .iter()
             .map(|finding| finding.message.as_str())
@@ -299,6 +324,11 @@ mod tests {
         check(tables, &[("src/lib.rs", test)], &[misplaced]);
         let tables = "[dev-dependencies]\nx = '1'\n";
         check(tables, &[("src/lib.rs", test)], &[]);
+        let apart = [
+            ("src/lib.rs", "#[cfg(test)] mod tests;"),
+            ("src/tests.rs", "use x::Y;"),
+        ];
+        check(tables, &apart, &[]);
         check(tables, &[("tests/a.rs", "use x::Y;")], &[]);
         check(tables, &[("benches/a.rs", "use x::Y;")], &[]);
         check(
@@ -352,7 +382,7 @@ mod tests {
             "Cargo.toml",
             "[workspace]\nmembers = []\n[workspace.dependencies]\nx = '1'\n",
         )]);
-        let findings = super::check(&fixture.workspace).expect("readable");
+        let findings = super::check(&fixture.workspace);
         let got: Vec<_> = findings.iter().map(ToString::to_string).collect();
         assert_eq!(got, ["Cargo.toml:4: no member depends on `x`"]);
     }

@@ -30,7 +30,7 @@ pub(crate) const STEPS: &[Step] = &[
     Step {
         name: "unused",
         extent: Fast,
-        action: |shop| judge(&unused::check(shop.workspace)?),
+        action: |shop| judge(&unused::check(shop.workspace)),
     },
     Step {
         name: "lint",
