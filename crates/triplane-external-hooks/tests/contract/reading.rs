@@ -22,15 +22,15 @@ fn workspace() -> Workspace {
 }
 
 /// Checks the fault, its place, and the event that the text claims to be.
-fn check(text: &str, fault: &Fault, place: Place, event: Option<&str>) {
+fn check(text: &str, fault: &Fault, place: &Place, event: Option<&str>) {
     check_bytes(text.as_bytes(), fault, place, event);
 }
 
-fn check_bytes(bytes: &[u8], fault: &Fault, place: Place, event: Option<&str>) {
+fn check_bytes(bytes: &[u8], fault: &Fault, place: &Place, event: Option<&str>) {
     let refused = HookEvent::read(bytes).expect_err("must not be read");
     let text = String::from_utf8_lossy(bytes);
     assert_eq!(&refused.fault, fault, "{text}");
-    assert_eq!(refused.place, place, "{text}");
+    assert_eq!(&refused.place, place, "{text}");
     assert_eq!(refused.event.as_deref(), event, "{text}");
 }
 
@@ -111,25 +111,30 @@ fn of_the_malformed_bodies_only_the_two_that_guards_can_judge_are_read() {
 #[test]
 fn what_is_no_event_is_refused_with_its_place() {
     let no_object = |found| Fault::NotAnObject { found };
-    check("", &Fault::Empty, Place::Byte(0), None);
-    check(" \r\n", &Fault::Empty, Place::Byte(0), None);
-    check("\u{feff}", &Fault::Empty, Place::Byte(3), None);
-    check("null", &no_object("null"), Place::Byte(0), None);
-    check(" []", &no_object("an array"), Place::Byte(1), None);
-    check("\"x\"", &no_object("a string"), Place::Byte(0), None);
-    check("7", &no_object("a number"), Place::Byte(0), None);
-    check("{", &Fault::Cut, Place::Byte(1), None);
-    check("{}", &Fault::Missing, Place::Field("hook_event_name"), None);
-    check("{}\n{}", &Fault::Trailing, Place::Byte(3), None);
-    check("\u{feff}{} x", &Fault::Trailing, Place::Byte(6), None);
-    check_bytes(b"{\"a\":\"\xff\"}", &Fault::NotUtf8, Place::Byte(6), None);
-    check_bytes(b"\xed\xa0\x80", &Fault::NotUtf8, Place::Byte(0), None);
+    check("", &Fault::Empty, &Place::Byte(0), None);
+    check(" \r\n", &Fault::Empty, &Place::Byte(0), None);
+    check("\u{feff}", &Fault::Empty, &Place::Byte(3), None);
+    check("null", &no_object("null"), &Place::Byte(0), None);
+    check(" []", &no_object("an array"), &Place::Byte(1), None);
+    check("\"x\"", &no_object("a string"), &Place::Byte(0), None);
+    check("7", &no_object("a number"), &Place::Byte(0), None);
+    check("{", &Fault::Cut, &Place::Byte(1), None);
+    check(
+        "{}",
+        &Fault::Missing,
+        &Place::Field("hook_event_name"),
+        None,
+    );
+    check("{}\n{}", &Fault::Trailing, &Place::Byte(3), None);
+    check("\u{feff}{} x", &Fault::Trailing, &Place::Byte(6), None);
+    check_bytes(b"{\"a\":\"\xff\"}", &Fault::NotUtf8, &Place::Byte(6), None);
+    check_bytes(b"\xed\xa0\x80", &Fault::NotUtf8, &Place::Byte(0), None);
     check(
         "\u{feff}\u{feff}{}",
         &Fault::Syntax {
             expected: "a value",
         },
-        Place::Byte(3),
+        &Place::Byte(3),
         None,
     );
 }
@@ -144,55 +149,55 @@ fn a_proposed_call_needs_a_tool_and_arguments() {
     check(
         &input(r#""tool_input":{}"#),
         &Fault::Missing,
-        tool_name(),
+        &tool_name(),
         pre,
     );
     check(
         &input(r#""tool_name":"","tool_input":{}"#),
         &Fault::Missing,
-        tool_name(),
+        &tool_name(),
         pre,
     );
     check(
         &input(r#""tool_name":7,"tool_input":{}"#),
         &wrong_type("a string", "a number"),
-        tool_name(),
+        &tool_name(),
         pre,
     );
     check(
         &input(r#""tool_name":"Bash""#),
         &Fault::Missing,
-        tool_input(),
+        &tool_input(),
         pre,
     );
     check(
         &input(r#""tool_name":"Bash","tool_input":null"#),
         &Fault::Missing,
-        tool_input(),
+        &tool_input(),
         pre,
     );
     check(
         &input(r#""tool_name":"Bash","tool_input":true"#),
         &wrong_type(arguments, "true or false"),
-        tool_input(),
+        &tool_input(),
         pre,
     );
     check(
         &input(r#""tool_name":"Bash","tool_input":{},"session_id":[]"#),
         &wrong_type("a string", "an array"),
-        Place::Field("session_id"),
+        &Place::Field("session_id"),
         pre,
     );
     check(
         r#"{"hook_event_name":"Tomorrow","tool_name":"Bash","tool_input":7}"#,
         &wrong_type(arguments, "a number"),
-        tool_input(),
+        &tool_input(),
         Some("Tomorrow"),
     );
     check(
         r#"{"hook_event_name":["PreToolUse"]}"#,
         &wrong_type("a string", "an array"),
-        Place::Field("hook_event_name"),
+        &Place::Field("hook_event_name"),
         None,
     );
 }

@@ -79,7 +79,7 @@ fn calls_and_results_become_hook_events() {
             r#"1 s/PreToolUse/call.t2 Read {"file_path":"a"}"#,
             r#"2 s/PostToolUseFailure/call.t2 Read !"no\nfile""#,
             r#"3 s/PostToolUse/call.t1 Bash ="x""#,
-            r#"4 s/PostToolUse/call.t9 =[]"#,
+            "4 s/PostToolUse/call.t9 =[]",
         ],
     );
 }
@@ -269,13 +269,13 @@ fn a_call_seen_live_and_found_again_in_a_transcript_is_the_same_call() {
              "tool_input":{"timeout":5,"command":"ls"},"permission_mode":"default"}"#,
     )
     .unwrap();
-    let line = entry(
+    let written = entry(
         "assistant",
         &json!([
             { "type": "tool_use", "id": "t", "name": "Bash", "input": { "command": "ls", "timeout": 5 } },
         ]),
     );
-    let again = first_event(&line);
+    let again = first_event(&written);
     assert_eq!(identity(&live, 1), identity(&again, 1));
     assert_eq!(content_digest(&live), content_digest(&again));
 }
