@@ -27,9 +27,9 @@ pub use answer::{HarnessAnswer, Ruling, answer, answer_unreadable};
 pub use catalog::{CallRole, EVENTS, EventSpec, Harness, Phase, Refusal};
 pub use config::{ProgramUnusable, print_config};
 pub use format::Format;
-pub use identity::{ContentDigest, ContentShape, content_digest, identity};
+pub use identity::{ContentDigest, ContentShape, content_digest, identity, occurrence_key};
 pub use occurrence::Occurrences;
-pub use source::{Entry, Item, Source};
+pub use source::{Entry, Item, Skip, Source};
 pub use wire::{Fault, HookEvent, ObjectEnd, Place, UNKNOWN_SESSION, Unreadable};
 
 #[cfg(doctest)]

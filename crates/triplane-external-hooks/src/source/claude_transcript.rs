@@ -5,10 +5,11 @@ use std::io::{self, BufRead};
 
 use sha2::{Digest, Sha256};
 
+use crate::source::draft::Draft;
 use crate::source::item::{Entry, Item, Skip};
 use crate::source::line::{Line, Lines};
 use crate::source::recent::Recent;
-use crate::source::transcript_entry::{Block, Draft, TranscriptEntry, id_of};
+use crate::source::transcript_entry::{Block, TranscriptEntry, id_of};
 use crate::wire::{Fault, HookEvent, Place, Unreadable, parse, text_of};
 
 /// Entries that are known to hold no event.
@@ -17,8 +18,15 @@ const WITHOUT_EVENT: &[&str] = &["system", "summary", "attachment", "queue-opera
 /// So many calls are remembered until their results come; a result does not name its tool.
 const PENDING_CALLS_MAX: usize = 1 << 16;
 
+/// A call whose id and tool are longer than this together is not remembered: a count alone would
+/// not bound the memory.
+const PENDING_CALL_BYTES_MAX: usize = 256;
+
 /// So many sessions of one file are followed at a time.
 const SESSIONS_MAX: usize = 1 << 12;
+
+/// An entry whose session, folder and ids are longer than this together stands for no session.
+const LAST_ENTRY_BYTES_MAX: usize = 8 << 10;
 
 /// Reads the events of a transcript.
 ///
@@ -105,17 +113,12 @@ struct Found<'s> {
 impl Found<'_> {
     fn entry(&mut self, bytes: &[u8]) -> Result<(), Skip> {
         let (text, base) = text_of(bytes)?;
-        let root = parse(text).map_err(|(fault, byte)| Unreadable {
-            fault,
-            place: Place::Byte(base + byte),
-            event: None,
-        })?;
+        let root = parse(text)
+            .map_err(|(fault, byte)| Unreadable::new(fault, Place::Byte(base + byte)))?;
         let entry = TranscriptEntry::new(&root, Sha256::digest(root.raw).into());
-        let kind = entry.kind().ok_or(Unreadable {
-            fault: Fault::Missing,
-            place: Place::Field("type"),
-            event: None,
-        })?;
+        let kind = entry
+            .kind()
+            .ok_or_else(|| Unreadable::new(Fault::Missing, Place::Field("type")))?;
         let blocks = match kind.as_ref() {
             "user" | "assistant" => entry.blocks()?,
             known if WITHOUT_EVENT.contains(&known) => Vec::new(),
@@ -146,7 +149,9 @@ impl Found<'_> {
             Block::Prompt(text) => entry.submitted(&text),
             Block::Call(call) => {
                 let event = entry.proposed(call)?;
-                if let (Some(call), Some(tool)) = (event.tool_use_id(), event.tool_name()) {
+                if let (Some(call), Some(tool)) = (event.tool_use_id(), event.tool_name())
+                    && call.len() + tool.len() <= PENDING_CALL_BYTES_MAX
+                {
                     self.pending.insert(call.to_owned(), tool.to_owned());
                 }
                 Ok(event)
@@ -165,6 +170,9 @@ impl Found<'_> {
             line: self.line,
             end: entry.milestone("SessionEnd"),
         };
+        if last.end.bytes() > LAST_ENTRY_BYTES_MAX {
+            return;
+        }
         let session = entry.session().unwrap_or_default();
         if let Some(known) = self.sessions.touch(&session) {
             *known = last;

@@ -16,6 +16,7 @@ mod item;
 mod line;
 mod recent;
 mod hooks_jsonl;
+mod draft;
 mod transcript_entry;
 mod claude_transcript;
 mod guess;

@@ -15,8 +15,7 @@
 
 use std::borrow::Cow;
 
-use serde_json::Value;
-
+use crate::source::draft::Draft;
 use crate::wire::{Fault, HookEvent, Kind, Node, Place, Unreadable};
 
 /// The beginnings of texts that stand in a user's entry but were not typed as a prompt.
@@ -41,7 +40,7 @@ pub(crate) struct TranscriptEntry<'n, 'a> {
 pub(crate) enum Block<'n, 'a> {
     Call(&'n Node<'a>),
     Result(&'n Node<'a>),
-    Prompt(Cow<'a, str>),
+    Prompt(Words<'n, 'a>),
 }
 
 impl<'n, 'a> TranscriptEntry<'n, 'a> {
@@ -77,55 +76,42 @@ impl<'n, 'a> TranscriptEntry<'n, 'a> {
             .get("message")
             .and_then(|message| message.get("content"));
         let Some(content) = content else {
-            return Err(unreadable(Fault::Missing, "message.content"));
+            return Err(Unreadable::new(
+                Fault::Missing,
+                Place::Field("message.content"),
+            ));
         };
-        let from_user = self.kind().is_some_and(|kind| kind == "user");
         let blocks = match &content.kind {
-            Kind::String => return Ok(self.prompt(content.text()).into_iter().collect()),
-            Kind::Array(blocks) => blocks,
+            Kind::String => &[],
+            Kind::Array(blocks) => blocks.as_slice(),
             _ => {
                 let wanted = "a string or an array";
                 let found = content.found();
-                return Err(unreadable(
+                return Err(Unreadable::new(
                     Fault::WrongType { wanted, found },
-                    "message.content",
+                    Place::Field("message.content"),
                 ));
             }
         };
-        let of_kind = |wanted: &'static str| {
-            blocks
-                .iter()
-                .filter(move |block| kind_of(block).is_some_and(|kind| kind == wanted))
-        };
-        if !from_user {
-            return Ok(of_kind("tool_use").map(Block::Call).collect());
+        if self.kind().is_none_or(|kind| kind != "user") {
+            return Ok(of_kind(blocks, "tool_use").map(Block::Call).collect());
         }
-        let results: Vec<_> = of_kind("tool_result").map(Block::Result).collect();
+        let results: Vec<_> = of_kind(blocks, "tool_result").map(Block::Result).collect();
         if !results.is_empty() {
             return Ok(results);
         }
-        let texts: Vec<_> = of_kind("text")
-            .filter_map(|b| b.get("text")?.text())
-            .collect();
-        let holds_a_picture = of_kind("image").chain(of_kind("document")).next().is_some();
-        let text = match texts.as_slice() {
-            [] if holds_a_picture => Some(Cow::Borrowed("")),
-            [] => None,
-            _ => Some(Cow::Owned(texts.join("\n"))),
-        };
-        Ok(self.prompt(text).into_iter().collect())
+        let holds_a_picture = of_kind(blocks, "image").next().is_some();
+        let words = Words::of(content).or(holds_a_picture.then(Words::none));
+        let prompt = words.filter(|words| self.was_typed(&words.text()));
+        Ok(prompt.map(Block::Prompt).into_iter().collect())
     }
 
-    fn prompt(&self, text: Option<Cow<'a, str>>) -> Option<Block<'n, 'a>> {
+    fn was_typed(&self, text: &str) -> bool {
         let is = |mark| self.root.get(mark).is_some_and(Node::is_true);
-        let text = text?;
-        let typed = !is("isMeta")
+        let text = text.trim_start();
+        !is("isMeta")
             && !is("isCompactSummary")
-            && self.kind().is_some_and(|kind| kind == "user")
-            && !NOT_A_PROMPT
-                .iter()
-                .any(|start| text.trim_start().starts_with(start));
-        typed.then_some(Block::Prompt(text))
+            && !NOT_A_PROMPT.iter().any(|start| text.starts_with(start))
     }
 
     /// The event that the session began or ended with this entry.
@@ -133,8 +119,10 @@ impl<'n, 'a> TranscriptEntry<'n, 'a> {
         self.draft(name)
     }
 
-    pub(crate) fn submitted(&self, prompt: &str) -> Result<HookEvent, Unreadable> {
-        self.draft("UserPromptSubmit").text("prompt", prompt).read()
+    pub(crate) fn submitted(&self, prompt: &Words<'_, '_>) -> Result<HookEvent, Unreadable> {
+        prompt
+            .write(self.draft("UserPromptSubmit"), "prompt")
+            .read()
     }
 
     pub(crate) fn proposed(&self, call: &Node<'_>) -> Result<HookEvent, Unreadable> {
@@ -163,9 +151,11 @@ impl<'n, 'a> TranscriptEntry<'n, 'a> {
             event = event.text("tool_name", tool);
         }
         let content = result.get("content");
-        event = match (failed, content) {
-            (true, content) => event.text("error", &plain_text(content)),
-            (false, content) => event.raw("tool_response", content),
+        event = if failed {
+            let words = content.and_then(Words::of).unwrap_or_else(Words::none);
+            words.write(event, "error")
+        } else {
+            event.raw("tool_response", content)
         };
         event.read()
     }
@@ -198,78 +188,63 @@ pub(crate) fn id_of<'n, 'a>(
 ) -> Result<&'n Node<'a>, Unreadable> {
     match block.get(key) {
         Some(id) if id.text().is_some_and(|id| !id.is_empty()) => Ok(id),
-        _ => Err(unreadable(Fault::Missing, key)),
+        _ => Err(Unreadable::new(Fault::Missing, Place::Field(key))),
     }
 }
 
-fn kind_of<'a>(block: &Node<'a>) -> Option<Cow<'a, str>> {
-    block.get("type")?.text()
+/// The text of a message or a result, as it was written wherever it is one string.
+pub(crate) enum Words<'n, 'a> {
+    Written(&'n Node<'a>),
+    Joined(String),
 }
 
-/// The text of a result's content: itself, or its text blocks.
-fn plain_text(content: Option<&Node<'_>>) -> String {
-    let Some(content) = content else {
-        return String::new();
-    };
-    match &content.kind {
-        Kind::String => content.text().unwrap_or_default().into_owned(),
-        Kind::Array(blocks) => {
-            let texts: Vec<_> = blocks
-                .iter()
-                .filter_map(|b| b.get("text")?.text())
-                .collect();
-            texts.join("\n")
+impl<'n, 'a> Words<'n, 'a> {
+    fn none() -> Self {
+        Self::Joined(String::new())
+    }
+
+    /// The text of `content`: itself, or its text blocks.
+    fn of(content: &'n Node<'a>) -> Option<Self> {
+        let blocks = match &content.kind {
+            Kind::String => return Some(Self::Written(content)),
+            Kind::Array(blocks) => blocks,
+            _ => return None,
+        };
+        let texts: Vec<_> = of_kind(blocks, "text")
+            .filter_map(|block| block.get("text"))
+            .filter(|text| matches!(text.kind, Kind::String))
+            .collect();
+        match texts.as_slice() {
+            [] => None,
+            [text] => Some(Self::Written(text)),
+            texts => {
+                let texts: Vec<_> = texts.iter().filter_map(|text| text.text()).collect();
+                Some(Self::Joined(texts.join("\n")))
+            }
         }
-        _ => content.raw.to_owned(),
-    }
-}
-
-fn unreadable(fault: Fault, field: &'static str) -> Unreadable {
-    Unreadable {
-        fault,
-        place: Place::Field(field),
-        event: None,
-    }
-}
-
-/// An event in the making: a JSON object that is not closed yet.
-#[derive(Debug)]
-pub(crate) struct Draft {
-    text: String,
-    digest: [u8; 32],
-}
-
-impl Draft {
-    fn new(digest: [u8; 32]) -> Self {
-        let text = String::new();
-        Self { text, digest }
     }
 
-    /// Adds a field whose value stands in the entry; an absent one is left out.
-    fn raw(mut self, key: &str, node: Option<&Node<'_>>) -> Self {
-        if let Some(node) = node {
-            self.key(key);
-            self.text.push_str(node.raw);
+    fn text(&self) -> Cow<'_, str> {
+        match self {
+            Self::Written(node) => node.text().unwrap_or_default(),
+            Self::Joined(text) => Cow::Borrowed(text),
         }
-        self
     }
 
-    fn text(mut self, key: &str, value: &str) -> Self {
-        self.key(key);
-        self.text.push_str(&Value::from(value).to_string());
-        self
+    fn write(&self, event: Draft, key: &str) -> Draft {
+        match self {
+            Self::Written(node) => event.raw(key, Some(node)),
+            Self::Joined(text) => event.text(key, text),
+        }
     }
+}
 
-    fn key(&mut self, key: &str) {
-        self.text.push(if self.text.is_empty() { '{' } else { ',' });
-        self.text.push('"');
-        self.text.push_str(key);
-        self.text.push_str("\":");
-    }
-
-    /// Closes the object and reads it like any other event.
-    pub(crate) fn read(mut self) -> Result<HookEvent, Unreadable> {
-        self.text.push('}');
-        HookEvent::from_entry(&self.text, self.digest)
-    }
+fn of_kind<'n, 'a>(
+    blocks: &'n [Node<'a>],
+    wanted: &'static str,
+) -> impl Iterator<Item = &'n Node<'a>> {
+    blocks.iter().filter(move |block| {
+        let kind = block.get("type").and_then(Node::text);
+        kind.is_some_and(|kind| kind == wanted)
+    })
 }

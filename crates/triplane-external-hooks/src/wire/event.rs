@@ -10,7 +10,9 @@ use triplane_interception::{ToolCall, Workspace};
 
 use crate::catalog::{CallRole, EventSpec, Harness, Phase, Refusal};
 use crate::format::Format;
-use crate::wire::json::{self, Kind, Node};
+use crate::wire::fields::{Fields, text_of};
+use crate::wire::json;
+use crate::wire::node::{Found, Kind, Node};
 use crate::wire::unreadable::{Fault, Place, Unreadable};
 
 /// The session that an event without a `session_id` is booked under. Such an event is judged like
@@ -87,20 +89,16 @@ impl HookEvent {
         format: Format,
         entry_digest: Option<[u8; 32]>,
     ) -> Result<Self, Unreadable> {
-        let at = |(fault, byte): json::Found| unreadable(fault, Place::Byte(base + byte));
+        let at = |(fault, byte): Found| Unreadable::new(fault, Place::Byte(base + byte));
         let root = json::parse(text).map_err(at)?;
         let Kind::Object(fields) = &root.kind else {
             let found = root.found();
             return Err(at((Fault::NotAnObject { found }, root.offset)));
         };
-        let fields = Fields {
-            by_name: fields,
-            start: root.offset,
-            base,
-        };
+        let fields = Fields::new(fields, root.offset, base);
         let name = fields
             .text("hook_event_name")?
-            .ok_or_else(|| unreadable(Fault::Missing, Place::Field("hook_event_name")))?;
+            .ok_or_else(|| Unreadable::new(Fault::Missing, Place::Field("hook_event_name")))?;
         Self::from_fields(name.clone(), &fields, root.raw, format, entry_digest).map_err(|error| {
             Unreadable {
                 event: Some(name),
@@ -125,7 +123,7 @@ impl HookEvent {
         };
         let proposed = match role {
             CallRole::Proposes if tool.is_none() => {
-                return Err(unreadable(Fault::Missing, Place::Field("tool_name")));
+                return Err(Unreadable::new(Fault::Missing, Place::Field("tool_name")));
             }
             CallRole::Proposes => Some(fields.arguments()?),
             CallRole::Reports | CallRole::Absent => None,
@@ -133,7 +131,7 @@ impl HookEvent {
         Ok(Self {
             // The second reader of the same text: both must agree that it is JSON.
             original: RawValue::from_string(original.to_owned())
-                .map_err(|_| unreadable(Fault::Syntax { expected: "JSON" }, Place::Byte(0)))?,
+                .map_err(|_| Unreadable::new(Fault::Syntax { expected: "JSON" }, Place::Byte(0)))?,
             format,
             entry_digest,
             spec,
@@ -277,84 +275,7 @@ impl HookEvent {
     }
 }
 
-/// The text of the bytes, and the byte at which it starts.
-pub(crate) fn text_of(bytes: &[u8]) -> Result<(&str, usize), Unreadable> {
-    const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
-    let rest = bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(bytes);
-    let base = bytes.len() - rest.len();
-    match str::from_utf8(rest) {
-        Ok(text) => Ok((text, base)),
-        Err(error) => Err(unreadable(
-            Fault::NotUtf8,
-            Place::Byte(base + error.valid_up_to()),
-        )),
-    }
-}
-
-fn unreadable(fault: Fault, place: Place) -> Unreadable {
-    Unreadable {
-        fault,
-        place,
-        event: None,
-    }
-}
-
 fn moment(node: &Node<'_>) -> Option<i64> {
     let moment: jiff::Timestamp = node.text()?.parse().ok()?;
     Some(moment.as_microsecond())
-}
-
-/// The fields of the outermost object. A field that is `null` counts as absent.
-struct Fields<'n, 'a> {
-    by_name: &'n [(Cow<'a, str>, Node<'a>)],
-    /// Where the object starts in the text that was parsed.
-    start: usize,
-    /// Where that text starts in the bytes that were read.
-    base: usize,
-}
-
-impl<'n, 'a> Fields<'n, 'a> {
-    fn get(&self, key: &str) -> Option<&'n Node<'a>> {
-        let (_, node) = self.by_name.iter().find(|(name, _)| name == key)?;
-        (!node.is_null()).then_some(node)
-    }
-
-    /// The text of a field that must hold a string; an empty one counts as absent.
-    fn text(&self, key: &'static str) -> Result<Option<String>, Unreadable> {
-        let Some(node) = self.get(key) else {
-            return Ok(None);
-        };
-        let text = node
-            .text()
-            .ok_or_else(|| wrong_type(Place::Field(key), "a string", node))?;
-        Ok((!text.is_empty()).then(|| text.into_owned()))
-    }
-
-    /// The arguments of a proposed call, in a form that guards can judge.
-    fn arguments(&self) -> Result<Value, Unreadable> {
-        let place = Place::Field("tool_input");
-        let Some(node) = self.get("tool_input") else {
-            return Err(unreadable(Fault::Missing, place));
-        };
-        match node.kind {
-            Kind::Object(_) | Kind::Array(_) | Kind::String => node
-                .to_value()
-                .map_err(|(fault, byte)| unreadable(fault, Place::Byte(self.base + byte))),
-            Kind::Null | Kind::Bool | Kind::Number => {
-                let wanted = "an object, a string or an array";
-                Err(wrong_type(place, wanted, node))
-            }
-        }
-    }
-
-    /// Where a value stands in the original text.
-    fn span(&self, node: &Node<'a>) -> Range<usize> {
-        let start = node.offset - self.start;
-        start..start + node.raw.len()
-    }
-}
-
-fn wrong_type(place: Place, wanted: &'static str, node: &Node<'_>) -> Unreadable {
-    let found = node.found();
-    unreadable(Fault::WrongType { wanted, found }, place)
 }

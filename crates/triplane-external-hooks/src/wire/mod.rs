@@ -7,13 +7,16 @@
 //! second for judging, and keeps the third for storage.
 
 mod unreadable;
+mod node;
 mod json;
 mod complete;
+mod fields;
 mod event;
 
 pub use complete::ObjectEnd;
 pub use event::{HookEvent, UNKNOWN_SESSION};
 pub use unreadable::{Fault, Place, Unreadable};
 
-pub(crate) use event::text_of;
-pub(crate) use json::{Kind, Node, parse};
+pub(crate) use fields::text_of;
+pub(crate) use json::parse;
+pub(crate) use node::{Kind, Node};

@@ -16,6 +16,18 @@ pub struct Unreadable {
     pub event: Option<String>,
 }
 
+impl Unreadable {
+    /// A fault of a text of which not even the event's name is known.
+    pub(crate) fn new(fault: Fault, place: Place) -> Self {
+        let event = None;
+        Self {
+            fault,
+            place,
+            event,
+        }
+    }
+}
+
 /// Where a text is wrong.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Place {

@@ -263,6 +263,19 @@ fn the_stored_event_keeps_the_very_text_of_the_entry() {
 }
 
 #[test]
+fn words_are_stored_as_they_were_written() {
+    let line = r#"{"type":"user","sessionId":"s","message":{"content":[{"type":"text","text":"a \ud800 \u00e9"}]}}"#;
+    let prompt = first_event(line);
+    assert_eq!(prompt.prompt().as_deref(), Some("a \u{fffd} é"));
+    assert!(
+        prompt
+            .original()
+            .get()
+            .ends_with(r#""prompt":"a \ud800 \u00e9"}"#)
+    );
+}
+
+#[test]
 fn a_call_seen_live_and_found_again_in_a_transcript_is_the_same_call() {
     let live = HookEvent::read(
         br#"{"hook_event_name":"PreToolUse","session_id":"s","tool_use_id":"t","tool_name":"Bash",
