@@ -8,3 +8,4 @@ mod reading;
 mod answers;
 mod hooks;
 mod transcript;
+mod examples;
