@@ -4,5 +4,5 @@ mod participant;
 
 pub use participant::{
     AuditRow, CommitParticipant, CommitRefs, FactIdentity, IntentRow, Judgement, PendingFact,
-    Rewrite, SignalRow, StageError, Staged,
+    Repeat, Rewrite, SignalRow, StageError, Staged,
 };

@@ -45,6 +45,8 @@ pub struct PendingFact {
     pub operation: Uuid,
     /// What makes the fact the same fact when it is told again.
     pub identity: FactIdentity,
+    /// What is compared when the fact is told again.
+    pub repeat: Repeat,
     /// The session that it belongs to.
     pub session: String,
     /// The name of what happened, for example `PreToolUse`.
@@ -78,6 +80,18 @@ pub struct FactIdentity {
     pub shape: String,
     /// The digest of the content, lower-case hexadecimal.
     pub digest: String,
+}
+
+/// When a fact that is told again is the one on record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Repeat {
+    /// When its content is the same: a file that is replayed tells nothing new, whatever the
+    /// guards think of it today.
+    SameContent,
+    /// When its content is the same and it was judged the same (decision and rule): somebody waited
+    /// for this answer, so another answer is another fact. It is written under the key plus `#` and
+    /// a digest of content and judgement.
+    SameContentAndJudgement,
 }
 
 /// How an operation was judged: the evidence that its audit row keeps.
@@ -182,6 +196,9 @@ pub struct IntentRow {
     pub signal: Uuid,
     /// The name of the sink.
     pub sink: String,
-    /// A second key under which the intent may stand only once in the store.
+    /// A second key under which the intent may stand only once in the store: the first committed
+    /// intent keeps it, and a later one with the same key is not written.
     pub dedup_key: Option<String>,
+    /// When the intent is no longer worth an attempt, in microseconds since 1970 UTC.
+    pub expires_at_us: Option<i64>,
 }

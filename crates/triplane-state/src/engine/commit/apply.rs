@@ -1,0 +1,225 @@
+//! The rows of units, written inside an open transaction.
+//!
+//! Two rounds whatever the number of units: one reads what is on record and the next free numbers,
+//! then everything is decided in memory (the write lock is held, so nothing changes meanwhile), and
+//! one more writes all rows, with one statement per table.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use sqlx::{Connection as _, SqliteConnection};
+
+use crate::clock::{Clock as _, SystemClock};
+use crate::commit::{PendingFact, Staged};
+use crate::engine::commit::identity::{OnRecord, Place, place};
+use crate::engine::commit::lookup::{Lookup, SessionEnd};
+use crate::engine::commit::receipt::{
+    Committed, Enqueued, IntentReceipt, Receipt, Recorded, SignalReceipt,
+};
+use crate::engine::commit::rows::{NewIntent, NewOperation, NewRows, NewSignal};
+use crate::engine::commit::work::{Work, check};
+use crate::error::StateError;
+
+/// Writes the rows of `works` in order, and answers for each in the same order.
+///
+/// Must run in an immediate transaction. The answers are true once that transaction is committed.
+pub(crate) async fn apply(
+    connection: &mut SqliteConnection,
+    works: &[Work],
+    now_us: i64,
+) -> Result<Vec<Committed>, sqlx::Error> {
+    let lookup = Lookup::read(connection, works).await?;
+    let mut plan = Plan {
+        lookup,
+        now_us,
+        rows: NewRows::default(),
+    };
+    let answers = works.iter().map(|work| plan.add(work)).collect();
+    plan.rows.insert(connection, now_us).await?;
+    Ok(answers)
+}
+
+/// What one transaction will write.
+struct Plan<'w> {
+    lookup: Lookup,
+    now_us: i64,
+    rows: NewRows<'w>,
+}
+
+impl<'w> Plan<'w> {
+    fn add(&mut self, work: &'w Work) -> Committed {
+        let on_record = &self.lookup.on_record;
+        let identity = match place(&work.fact, |identity| on_record.get(identity)) {
+            Place::Taken(found) => return Committed::AlreadyRecorded(found.recorded.clone()),
+            Place::Free(identity) => identity,
+        };
+        let operation = self.add_operation(&work.fact, &identity);
+        for audit in &work.staged.audits {
+            self.lookup.highest.audit += 1;
+            self.rows
+                .audits
+                .push((self.lookup.highest.audit, operation, audit));
+        }
+        let mut signal_ids = HashMap::new();
+        let signals = work.staged.signals.iter().map(|signal| {
+            let session = self.next_in(&signal.session);
+            self.lookup.highest.signal += 1;
+            let id = self.lookup.highest.signal;
+            signal_ids.insert(signal.id, id);
+            self.rows.signals.push(NewSignal {
+                id,
+                session,
+                operation,
+                row: signal,
+            });
+            SignalReceipt {
+                id: signal.id,
+                session: signal.session.clone(),
+                sequence: session.sequence.unsigned_abs(),
+            }
+        });
+        let signals = signals.collect();
+        let intents = work.staged.intents.iter().map(|intent| {
+            let before = intent
+                .dedup_key
+                .as_ref()
+                .and_then(|key| self.lookup.dedup.get(key));
+            let (id, enqueued) = match before {
+                Some(first) => (*first, Enqueued::Before),
+                None => (intent.id, Enqueued::New),
+            };
+            if enqueued == Enqueued::New {
+                self.lookup.highest.intent += 1;
+                self.rows.intents.push(NewIntent {
+                    id: self.lookup.highest.intent,
+                    signal: signal_ids[&intent.signal],
+                    row: intent,
+                });
+                if let Some(key) = &intent.dedup_key {
+                    self.lookup.dedup.insert(key.clone(), id);
+                }
+            }
+            IntentReceipt {
+                id,
+                sink: intent.sink.clone(),
+                enqueued,
+            }
+        });
+        Committed::Recorded(Receipt {
+            operation: work.fact.operation,
+            identity,
+            committed_at_us: self.now_us,
+            intents: intents.collect(),
+            signals,
+        })
+    }
+
+    fn add_operation(&mut self, fact: &'w PendingFact, identity: &str) -> i64 {
+        let session = self.session(&fact.session).id;
+        self.lookup.highest.operation += 1;
+        let id = self.lookup.highest.operation;
+        self.rows.operations.push(NewOperation {
+            id,
+            session,
+            identity: identity.to_owned(),
+            fact,
+        });
+        // A later unit of the same transaction may tell the same fact again.
+        let judgement = fact.judgement.as_ref();
+        let on_record = OnRecord {
+            shape: fact.identity.shape.clone(),
+            digest: fact.identity.digest.clone(),
+            recorded: Recorded {
+                operation: fact.operation,
+                identity: identity.to_owned(),
+                committed_at_us: self.now_us,
+                decision: judgement.map(|it| it.decision.clone()),
+                rule: judgement.and_then(|it| it.rule.clone()),
+            },
+        };
+        self.lookup.on_record.insert(identity.to_owned(), on_record);
+        id
+    }
+
+    /// The session's entry; one that is met for the first time gets a row.
+    fn session(&mut self, name: &'w str) -> &mut SessionEnd {
+        if !self.lookup.sessions.contains_key(name) {
+            self.lookup.highest.session += 1;
+            let id = self.lookup.highest.session;
+            self.rows.sessions.push((id, name));
+            self.lookup
+                .sessions
+                .insert(name.to_owned(), SessionEnd { id, sequence: 0 });
+        }
+        self.lookup.sessions.get_mut(name).expect("inserted above")
+    }
+
+    fn next_in(&mut self, session: &'w str) -> SessionEnd {
+        let end = self.session(session);
+        end.sequence += 1;
+        *end
+    }
+}
+
+/// Rows that stand in the transaction of their owner, who has yet to commit it.
+#[derive(Debug)]
+#[must_use]
+pub enum Applied {
+    /// The rows are written. They are committed when the owner's transaction is.
+    Written {
+        /// The identity that the fact was written under.
+        identity: String,
+        /// The signals, in the order in which they were staged.
+        signals: Vec<SignalReceipt>,
+        /// The intents, in the order in which they were staged.
+        intents: Vec<IntentReceipt>,
+    },
+    /// The fact was on record already; nothing was written.
+    AlreadyRecorded(Recorded),
+}
+
+impl Staged {
+    /// Writes `fact` and the staged rows into the open transaction of an owner who brings its own.
+    ///
+    /// The transaction must have been begun through sqlx and with `BEGIN IMMEDIATE`
+    /// ([`Connection::begin_with`](sqlx::Connection::begin_with)): a deferred one fails when
+    /// another process writes first. The connection must be to a triplane store with foreign keys
+    /// on. Whether `synchronous` suits is the owner's affair. Times are read from the system clock.
+    ///
+    /// # Errors
+    ///
+    /// [`StateError::NoTransaction`] without an open transaction, [`StateError::SignalNotStaged`]
+    /// for an intent without its signal, [`StateError::OwnerDatabase`] when the database fails. The
+    /// owner must then roll back.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future leaves the owner's transaction with all, some or none of the rows: the
+    /// owner must then roll back, which dropping its transaction does.
+    pub async fn apply_to(
+        self,
+        fact: PendingFact,
+        connection: &mut SqliteConnection,
+    ) -> Result<Applied, StateError> {
+        if !connection.is_in_transaction() {
+            return Err(StateError::NoTransaction);
+        }
+        check(&self, usize::MAX)?;
+        let work = [Work { fact, staged: self }];
+        let answer = apply(connection, &work, SystemClock::new().now_us())
+            .await
+            .map_err(|error| StateError::OwnerDatabase {
+                source: Arc::new(error),
+            })?
+            .pop();
+        Ok(match answer {
+            Some(Committed::Recorded(receipt)) => Applied::Written {
+                identity: receipt.identity,
+                signals: receipt.signals,
+                intents: receipt.intents,
+            },
+            Some(Committed::AlreadyRecorded(recorded)) => Applied::AlreadyRecorded(recorded),
+            None => unreachable!("one unit has one answer"),
+        })
+    }
+}

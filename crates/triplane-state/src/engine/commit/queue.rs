@@ -1,0 +1,186 @@
+//! Group commit: units that wait at the same time share one transaction.
+//!
+//! One task owns the order. It takes what waits, up to [`GROUP_MAX`] units, commits it at once and
+//! answers each; a unit that comes alone is committed alone, without a delay that waits for company.
+//! The queue is bounded in units and in bytes, so a fast producer is slowed down and not buffered.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use tokio::sync::{Mutex, OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
+use tokio::task::JoinHandle;
+
+use crate::engine::commit::apply::apply;
+use crate::engine::commit::receipt::Committed;
+use crate::engine::commit::work::Work;
+use crate::engine::store::Connections;
+use crate::error::StateError;
+
+/// How many units share one transaction at most.
+const GROUP_MAX: usize = 64;
+/// How many units wait at most: enough for the next groups while one is being written.
+const WAITING_MAX: usize = 4 * GROUP_MAX;
+/// How much memory waiting units take at most, in KiB. One unit alone may be larger.
+const WAITING_KIB_MAX: u32 = 16 << 10;
+
+/// The road to the writer for units without statements of their own.
+#[derive(Debug, Clone)]
+pub(crate) struct CommitQueue {
+    sender: mpsc::Sender<Message>,
+    room: Arc<Semaphore>,
+    task: Arc<Mutex<Option<JoinHandle<()>>>>,
+}
+
+enum Message {
+    Unit(Waiting),
+    Stop,
+}
+
+struct Waiting {
+    work: Work,
+    answer: oneshot::Sender<Result<Committed, StateError>>,
+    _room: OwnedSemaphorePermit,
+}
+
+/// A unit in the queue: a future of its answer.
+#[derive(Debug)]
+pub(crate) struct Pending(oneshot::Receiver<Result<Committed, StateError>>);
+
+impl Future for Pending {
+    type Output = Result<Committed, StateError>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let answer = std::task::ready!(Pin::new(&mut self.0).poll(cx));
+        Poll::Ready(answer.unwrap_or(Err(StateError::Closed)))
+    }
+}
+
+impl Pending {
+    /// An answer that is known already.
+    pub(crate) fn answered(answer: Result<Committed, StateError>) -> Self {
+        let (sender, receiver) = oneshot::channel();
+        // The receiver is right here.
+        sender.send(answer).ok();
+        Self(receiver)
+    }
+}
+
+impl CommitQueue {
+    /// Starts the task that commits.
+    pub(crate) fn start(connections: Arc<Connections>) -> Self {
+        let (sender, receiver) = mpsc::channel(WAITING_MAX);
+        let task = tokio::spawn(run(connections, receiver));
+        Self {
+            sender,
+            room: Arc::new(Semaphore::new(WAITING_KIB_MAX as usize)),
+            task: Arc::new(Mutex::new(Some(task))),
+        }
+    }
+
+    /// Puts a unit in the queue, once there is room.
+    pub(crate) async fn push(&self, work: Work) -> Result<Pending, StateError> {
+        let kib = u32::try_from(work.bytes() >> 10).unwrap_or(u32::MAX);
+        let room = Arc::clone(&self.room)
+            .acquire_many_owned(kib.clamp(1, WAITING_KIB_MAX))
+            .await
+            .map_err(|_closed| StateError::Closed)?;
+        let (answer, pending) = oneshot::channel();
+        let waiting = Waiting {
+            work,
+            answer,
+            _room: room,
+        };
+        self.sender
+            .send(Message::Unit(waiting))
+            .await
+            .map_err(|_closed| StateError::Closed)?;
+        Ok(Pending(pending))
+    }
+
+    /// Refuses further units, commits those that wait, and ends the task.
+    pub(crate) async fn drain(&self) {
+        self.sender.send(Message::Stop).await.ok();
+        let mut task = self.task.lock().await;
+        if let Some(running) = task.as_mut() {
+            // A panic of the task has answered every unit by dropping it.
+            running.await.ok();
+            *task = None;
+        }
+    }
+}
+
+async fn run(connections: Arc<Connections>, mut receiver: mpsc::Receiver<Message>) {
+    let mut messages = Vec::with_capacity(GROUP_MAX);
+    while receiver.recv_many(&mut messages, GROUP_MAX).await > 0 {
+        let mut group = Vec::with_capacity(messages.len());
+        for message in messages.drain(..) {
+            match message {
+                Message::Unit(waiting) => group.push(waiting),
+                // What is in the channel is still received; nothing new gets in.
+                Message::Stop => receiver.close(),
+            }
+        }
+        commit_group(&connections, group).await;
+    }
+}
+
+async fn commit_group(connections: &Connections, group: Vec<Waiting>) {
+    let (works, waiting): (Vec<_>, Vec<_>) = group
+        .into_iter()
+        .map(
+            |Waiting {
+                 work,
+                 answer,
+                 _room,
+             }| (work, (answer, _room)),
+        )
+        .unzip();
+    if works.is_empty() {
+        return;
+    }
+    let works: Arc<[Work]> = works.into();
+    match commit(connections, Arc::clone(&works), 0..works.len()).await {
+        Ok(answers) => {
+            for ((answer, _room), committed) in waiting.into_iter().zip(answers) {
+                // Whoever submitted it may not wait for the receipt.
+                answer.send(Ok(committed)).ok();
+            }
+        }
+        Err(error) if works.len() == 1 || !may_be_one_units_fault(&error) => {
+            for (answer, _room) in waiting {
+                answer.send(Err(error.clone())).ok();
+            }
+        }
+        // One unit's rows were refused: the others must not pay for it.
+        Err(_) => {
+            for (index, (answer, _room)) in waiting.into_iter().enumerate() {
+                let alone = commit(connections, Arc::clone(&works), index..index + 1).await;
+                answer.send(alone.map(|mut answers| answers.remove(0))).ok();
+            }
+        }
+    }
+}
+
+async fn commit(
+    connections: &Connections,
+    works: Arc<[Work]>,
+    range: std::ops::Range<usize>,
+) -> Result<Vec<Committed>, StateError> {
+    let now_us = connections.now_us();
+    connections
+        .writer
+        .transaction(|connection| {
+            Box::pin(async move { Ok(apply(connection, &works[range], now_us).await?) })
+        })
+        .await
+}
+
+fn may_be_one_units_fault(error: &StateError) -> bool {
+    matches!(error, StateError::Database { source, .. } if source
+        .as_database_error()
+        .is_some_and(|error| error.is_unique_violation()
+            || error.is_check_violation()
+            || error.is_foreign_key_violation()))
+}

@@ -1,0 +1,190 @@
+//! One open store, as its users hold it.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::commit::PendingFact;
+use crate::engine::commit::{CommitQueue, UnitOfWork};
+use crate::engine::outbox::{
+    DeliveryWorker, OutboxEntry, OutboxHistory, OutboxStatus, entries, history,
+};
+use crate::engine::signal_log::{SessionSummary, SignalRecord, page, sessions};
+use crate::engine::stats::{StoreStats, stats, unsettled};
+use crate::engine::store::{Connections, StoreOptions};
+use crate::error::StateError;
+
+/// An open store. Clones share it.
+///
+/// [Close](Store::close) it on every path: the connection that closes last empties the write-ahead
+/// log, and a log that was never emptied makes every later opening slower.
+#[derive(Debug, Clone)]
+pub struct Store {
+    pub(crate) connections: Arc<Connections>,
+    queue: CommitQueue,
+}
+
+impl Store {
+    /// Opens the store, and makes it first if it does not exist.
+    ///
+    /// A missing folder is made with mode 0700 and a `.gitignore` of its own; one that is there is
+    /// left as it is. Store files have mode 0600 from their first instant. Any number of processes
+    /// may make and open the same store at the same moment.
+    ///
+    /// # Errors
+    ///
+    /// [`StateError::NotAFile`], [`StateError::NotADatabase`], [`StateError::ForeignDatabase`] and
+    /// [`StateError::NewerSchema`] for what stands at the path, [`StateError::SettingRefused`] and
+    /// [`StateError::OldSqlite`] when the store could not keep its promises, [`StateError::File`] when
+    /// files cannot be made, [`StateError::Busy`] when others keep the store locked, and
+    /// [`StateError::Database`] for everything else that the database says.
+    ///
+    /// # Panics
+    ///
+    /// Outside a tokio runtime.
+    ///
+    /// # Cancel safety
+    ///
+    /// Cancel safe. A store that was being made is either complete or not there.
+    pub async fn open(options: StoreOptions) -> Result<Self, StateError> {
+        let connections = Arc::new(Connections::open(options).await?);
+        let queue = CommitQueue::start(Arc::clone(&connections));
+        Ok(Self { connections, queue })
+    }
+
+    /// The path of the store file.
+    pub fn path(&self) -> &Path {
+        self.connections.options.path()
+    }
+
+    /// Begins a unit of work around `fact`. Takes no lock.
+    pub fn begin(&self, fact: PendingFact) -> UnitOfWork {
+        UnitOfWork::new(fact, Arc::clone(&self.connections), self.queue.clone())
+    }
+
+    /// A worker that delivers what this store holds. It needs its sinks yet.
+    pub fn delivery(&self) -> DeliveryWorker {
+        DeliveryWorker::new(Arc::clone(&self.connections))
+    }
+
+    /// A page of the signal log: the rows after `after`, `limit` at most.
+    ///
+    /// With a session, `after` is a sequence and rows come in the order of their sequence; an
+    /// unknown session has no rows. Without one, `after` is a [position](SignalRecord::position)
+    /// and rows come in the order of their commits. 0 starts at the beginning.
+    ///
+    /// # Errors
+    ///
+    /// [`StateError::Closed`] after the store was closed, or what the database says.
+    ///
+    /// # Cancel safety
+    ///
+    /// Cancel safe.
+    pub async fn signals(
+        &self,
+        session: Option<&str>,
+        after: i64,
+        limit: u32,
+    ) -> Result<Vec<SignalRecord>, StateError> {
+        let mut reader = self.connections.readers.lend().await?;
+        let read = page(&mut reader, session, after, limit).await;
+        read.map_err(|error| self.connections.failure(error))
+    }
+
+    /// The sessions that began last, with the length of their logs.
+    ///
+    /// # Errors
+    ///
+    /// As [`Store::signals`].
+    ///
+    /// # Cancel safety
+    ///
+    /// Cancel safe.
+    pub async fn sessions(&self, limit: u32) -> Result<Vec<SessionSummary>, StateError> {
+        let mut reader = self.connections.readers.lend().await?;
+        let read = sessions(&mut reader, limit).await;
+        read.map_err(|error| self.connections.failure(error))
+    }
+
+    /// The newest intents first, `limit` at most: all of them or those in one state.
+    ///
+    /// # Errors
+    ///
+    /// As [`Store::signals`].
+    ///
+    /// # Cancel safety
+    ///
+    /// Cancel safe.
+    pub async fn outbox(
+        &self,
+        status: Option<OutboxStatus>,
+        limit: u32,
+    ) -> Result<Vec<OutboxEntry>, StateError> {
+        let mut reader = self.connections.readers.lend().await?;
+        let read = entries(&mut reader, status, limit).await;
+        read.map_err(|error| self.connections.failure(error))
+    }
+
+    /// One intent with its history, by its public id.
+    ///
+    /// # Errors
+    ///
+    /// As [`Store::signals`].
+    ///
+    /// # Cancel safety
+    ///
+    /// Cancel safe.
+    pub async fn outbox_entry(&self, id: &str) -> Result<Option<OutboxHistory>, StateError> {
+        let mut reader = self.connections.readers.lend().await?;
+        let read = history(&mut reader, id).await;
+        read.map_err(|error| self.connections.failure(error))
+    }
+
+    /// Counts everything that the store holds. Takes longer the more that is.
+    ///
+    /// # Errors
+    ///
+    /// As [`Store::signals`].
+    ///
+    /// # Cancel safety
+    ///
+    /// Cancel safe.
+    pub async fn stats(&self) -> Result<StoreStats, StateError> {
+        let mut reader = self.connections.readers.lend().await?;
+        let read = stats(&mut reader).await;
+        read.map_err(|error| self.connections.failure(error))
+    }
+
+    /// Counts the intents that still wait for their delivery, under way or not.
+    ///
+    /// # Errors
+    ///
+    /// As [`Store::signals`].
+    ///
+    /// # Cancel safety
+    ///
+    /// Cancel safe.
+    pub async fn unsettled(&self) -> Result<u64, StateError> {
+        let mut reader = self.connections.readers.lend().await?;
+        let read = unsettled(&mut reader).await;
+        read.map_err(|error| self.connections.failure(error))
+    }
+
+    /// Commits the units that wait, refuses later ones, and closes every connection.
+    ///
+    /// Other clones of the store answer [`StateError::Closed`] from then on. Closing twice is
+    /// harmless. It takes as long as the units that wait; when other processes keep the store locked,
+    /// each group of 64 of them is given up after the busy time-out.
+    ///
+    /// # Errors
+    ///
+    /// What the database says when it is closed. Every committed unit stays committed.
+    ///
+    /// # Cancel safety
+    ///
+    /// When the future is dropped, the waiting units are still committed; call it again to wait for
+    /// them and to close the connections.
+    pub async fn close(&self) -> Result<(), StateError> {
+        self.queue.drain().await;
+        self.connections.close().await
+    }
+}

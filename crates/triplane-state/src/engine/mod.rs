@@ -1,0 +1,11 @@
+//! The embedded store: everything that names a database.
+
+mod digest;
+mod schema;
+pub(crate) mod store;
+mod lease;
+pub(crate) mod signal_log;
+pub(crate) mod commit;
+pub(crate) mod outbox;
+pub(crate) mod stats;
+pub(crate) mod handle;

@@ -1,0 +1,121 @@
+//! The one place where the state of an intent changes.
+
+use std::collections::HashSet;
+
+use serde_json::{Value, json};
+use sqlx::{Row as _, SqliteConnection};
+
+use crate::engine::outbox::status::{OutboxStatus, Reason};
+
+/// One change of one intent, guarded by the status and attempt that it was decided on.
+#[derive(Debug, Clone)]
+pub(crate) struct Change {
+    /// The integer key of the intent.
+    pub(crate) id: i64,
+    pub(crate) from: OutboxStatus,
+    pub(crate) from_attempt: u32,
+    pub(crate) to: OutboxStatus,
+    pub(crate) attempt: u32,
+    pub(crate) next_attempt_at_us: i64,
+    pub(crate) reason: Reason,
+    /// Who has the lease, while delivering.
+    pub(crate) lease_holder: Option<String>,
+    /// What went wrong. The latest error stays on the row when a later attempt goes well.
+    pub(crate) error: Option<String>,
+    /// What the sink gave for it.
+    pub(crate) receipt: Option<String>,
+}
+
+/// How long a text from outside may be, in characters.
+const TEXT_CHARS_MAX: usize = 2_000;
+
+/// History first, while the row still shows the state that the change is guarded by.
+pub(crate) const APPLY: &str = "\
+    INSERT INTO outbox_transition \
+        (outbox_id, ordinal, from_status, to_status, attempt, reason, detail, at_us) \
+    SELECT outbox.id, \
+           1 + (SELECT max(ordinal) FROM outbox_transition WHERE outbox_id = outbox.id), \
+           outbox.status, change.value ->> 3, change.value ->> 4, change.value ->> 6, \
+           coalesce(change.value ->> 8, change.value ->> 9), ?2 \
+    FROM json_each(?1) AS change CROSS JOIN outbox ON outbox.id = change.value ->> 0 \
+    WHERE outbox.status = change.value ->> 1 AND outbox.attempt = change.value ->> 2; \
+    UPDATE outbox SET \
+        status = change.value ->> 3, \
+        attempt = change.value ->> 4, \
+        next_attempt_at_us = change.value ->> 5, \
+        lease_holder = change.value ->> 7, \
+        last_error = coalesce(change.value ->> 8, last_error), \
+        receipt = coalesce(change.value ->> 9, receipt), \
+        updated_at_us = ?2 \
+    FROM json_each(?1) AS change \
+    WHERE outbox.id = change.value ->> 0 \
+      AND outbox.status = change.value ->> 1 AND outbox.attempt = change.value ->> 2 \
+    RETURNING outbox.id";
+
+/// Applies `changes` in the open transaction, and answers the keys of those that held.
+///
+/// A change whose guard does not hold any more writes nothing: somebody else was faster.
+pub(crate) async fn apply_changes(
+    connection: &mut SqliteConnection,
+    changes: &[Change],
+    now_us: i64,
+) -> Result<HashSet<i64>, sqlx::Error> {
+    if changes.is_empty() {
+        return Ok(HashSet::new());
+    }
+    let values: Vec<Value> = changes.iter().map(Change::to_json).collect();
+    sqlx::query(APPLY)
+        .bind(Value::Array(values).to_string())
+        .bind(now_us)
+        .fetch_all(connection)
+        .await?
+        .iter()
+        .map(|row| row.try_get(0))
+        .collect()
+}
+
+impl Change {
+    fn to_json(&self) -> Value {
+        debug_assert!(self.from.may_become(self.to), "{self:?}");
+        json!([
+            self.id,
+            self.from.as_str(),
+            self.from_attempt,
+            self.to.as_str(),
+            self.attempt,
+            self.next_attempt_at_us,
+            self.reason.as_str(),
+            self.lease_holder,
+            self.error.as_deref().map(storable),
+            self.receipt.as_deref().map(storable),
+        ])
+    }
+}
+
+/// Text from outside as it is stored: cut, and without the NUL at which SQLite's JSON stops.
+fn storable(text: &str) -> String {
+    let cut = text.chars().take(TEXT_CHARS_MAX);
+    cut.map(|c| {
+        if c == '\0' {
+            char::REPLACEMENT_CHARACTER
+        } else {
+            c
+        }
+    })
+    .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_from_outside_is_cut_and_cleaned() {
+        assert_eq!(storable("a\0b"), "a\u{fffd}b");
+        assert_eq!(
+            storable(&"é".repeat(10_000_000)),
+            "é".repeat(TEXT_CHARS_MAX)
+        );
+        assert_eq!(storable(""), "");
+    }
+}

@@ -1,0 +1,186 @@
+//! Claiming what is due.
+
+use std::time::Duration;
+
+use sqlx::sqlite::SqliteRow;
+use sqlx::{Row as _, SqliteConnection};
+
+use crate::clock::micros;
+use crate::engine::outbox::change::{Change, apply_changes};
+use crate::engine::outbox::status::{OutboxStatus, Reason};
+
+/// How many intents are claimed together at most.
+pub(crate) const BATCH_MAX: usize = 64;
+/// How many bytes of payload are claimed together at most; one intent alone may have more.
+const BATCH_BYTES_MAX: i64 = 16 << 20;
+
+/// The due scan walks `outbox_due` from its beginning: one sink, in order, and nothing that is
+/// settled. `octet_length` reads the header of the payload's row, not the payload.
+pub(crate) const DUE: &str = "\
+    SELECT outbox.id, outbox.status, outbox.attempt, outbox.expires_at_us, \
+           octet_length(signal_log.payload) \
+    FROM outbox JOIN signal_log ON signal_log.id = outbox.signal_id \
+    WHERE outbox.sink = ?1 AND outbox.status IN ('pending', 'delivering') \
+      AND outbox.next_attempt_at_us <= ?2 \
+    ORDER BY outbox.next_attempt_at_us, outbox.id LIMIT ?3";
+
+/// What a claim asks for.
+#[derive(Debug, Clone)]
+pub(crate) struct ClaimRequest {
+    pub(crate) sink: String,
+    pub(crate) lease_holder: String,
+    /// How long one intent may take; a batch gets as many of these as it has intents.
+    pub(crate) lease: Duration,
+    pub(crate) attempts_max: u32,
+}
+
+/// What a claim did.
+#[derive(Debug, Default)]
+pub(crate) struct Claimed {
+    /// The claimed attempts, in the order in which they became due.
+    pub(crate) attempts: Vec<ClaimedAttempt>,
+    pub(crate) expired: u64,
+    pub(crate) dead_lettered: u64,
+}
+
+/// The right to make one attempt.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ClaimedAttempt {
+    pub(crate) id: i64,
+    pub(crate) attempt: u32,
+}
+
+impl Claimed {
+    /// Whether nothing was due at all.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.attempts.is_empty() && self.expired == 0 && self.dead_lettered == 0
+    }
+}
+
+/// Claims the next due intents in the open transaction.
+pub(crate) async fn claim(
+    connection: &mut SqliteConnection,
+    request: &ClaimRequest,
+    now_us: i64,
+) -> Result<Claimed, sqlx::Error> {
+    let rows = sqlx::query(DUE)
+        .bind(&request.sink)
+        .bind(now_us)
+        .bind(i64::try_from(BATCH_MAX).unwrap_or(i64::MAX))
+        .fetch_all(&mut *connection)
+        .await?;
+    let mut changes = Vec::with_capacity(rows.len());
+    let mut bytes = 0;
+    for row in &rows {
+        let due = Due::read(row)?;
+        bytes += due.payload_bytes;
+        if bytes > BATCH_BYTES_MAX && !changes.is_empty() {
+            break;
+        }
+        changes.push(due.change(request, now_us));
+    }
+    let claims = changes
+        .iter()
+        .filter(|change| change.to == OutboxStatus::Delivering)
+        .count();
+    let lease = request
+        .lease
+        .saturating_mul(u32::try_from(claims).unwrap_or(u32::MAX));
+    let lease_end_us = now_us.saturating_add(micros(lease));
+    for change in &mut changes {
+        if change.to == OutboxStatus::Delivering {
+            change.next_attempt_at_us = lease_end_us;
+        }
+    }
+    let held = apply_changes(connection, &changes, now_us).await?;
+    let mut claimed = Claimed::default();
+    for change in changes.iter().filter(|change| held.contains(&change.id)) {
+        match change.to {
+            OutboxStatus::Delivering => claimed.attempts.push(ClaimedAttempt {
+                id: change.id,
+                attempt: change.attempt,
+            }),
+            OutboxStatus::Expired => claimed.expired += 1,
+            _ => claimed.dead_lettered += 1,
+        }
+    }
+    Ok(claimed)
+}
+
+/// One row of the due scan.
+struct Due {
+    id: i64,
+    status: OutboxStatus,
+    attempt: u32,
+    expires_at_us: Option<i64>,
+    payload_bytes: i64,
+}
+
+impl Due {
+    fn read(row: &SqliteRow) -> Result<Self, sqlx::Error> {
+        Ok(Self {
+            id: row.try_get(0)?,
+            status: OutboxStatus::read(row, 1)?,
+            attempt: row.try_get(2)?,
+            expires_at_us: row.try_get(3)?,
+            payload_bytes: row.try_get(4)?,
+        })
+    }
+
+    /// What becomes of it: expiry wins, then the bound on attempts, then the next attempt. The end
+    /// of the lease is set when the size of the batch is known.
+    fn change(&self, request: &ClaimRequest, now_us: i64) -> Change {
+        let expired = self.expires_at_us.is_some_and(|at_us| at_us <= now_us);
+        let exhausted =
+            self.status == OutboxStatus::Delivering && self.attempt >= request.attempts_max;
+        let (to, reason) = match (expired, exhausted) {
+            (true, _) => (OutboxStatus::Expired, Reason::Deadline),
+            (false, true) => (OutboxStatus::DeadLetter, Reason::MaxAttempts),
+            (false, false) => (OutboxStatus::Delivering, Reason::Attempt),
+        };
+        let claims = to == OutboxStatus::Delivering;
+        Change {
+            id: self.id,
+            from: self.status,
+            from_attempt: self.attempt,
+            to,
+            attempt: self.attempt + u32::from(claims),
+            next_attempt_at_us: now_us,
+            reason,
+            lease_holder: claims.then(|| request.lease_holder.clone()),
+            error: exhausted.then(|| "the last attempt was never finished".to_owned()),
+            receipt: None,
+        }
+    }
+}
+
+/// Every lease that somebody holds; walks `outbox_lease`, which is as small as what is in flight.
+pub(crate) const LEASED: &str = "\
+    SELECT id, attempt, lease_holder, created_at_us FROM outbox \
+    WHERE status = 'delivering' AND lease_holder IS NOT NULL ORDER BY lease_holder, id";
+
+/// An attempt that somebody holds the lease of.
+pub(crate) struct LeasedRow {
+    pub(crate) claimed: ClaimedAttempt,
+    pub(crate) holder: String,
+    pub(crate) created_at_us: i64,
+}
+
+impl LeasedRow {
+    pub(crate) async fn read_all(
+        connection: &mut SqliteConnection,
+    ) -> Result<Vec<Self>, sqlx::Error> {
+        let rows = sqlx::query(LEASED).fetch_all(connection).await?;
+        let leased = rows.iter().map(|row| {
+            Ok(Self {
+                claimed: ClaimedAttempt {
+                    id: row.try_get(0)?,
+                    attempt: row.try_get(1)?,
+                },
+                holder: row.try_get(2)?,
+                created_at_us: row.try_get(3)?,
+            })
+        });
+        leased.collect()
+    }
+}

@@ -1,0 +1,35 @@
+//! The outbox: intents from their commit to their end (ADR-0059).
+//!
+//! ```text
+//!                     claim (attempt + 1, lease)
+//!   +---------+  ------------------------------------>  +------------+  --> delivered
+//!   | pending |                                         | delivering |  --> dead_letter
+//!   +---------+  <------------------------------------  +------------+  --> expired
+//!     |     ^      retry after backoff, lease void        |   ^    |
+//!     |     |                                             +---+    +----> acked
+//!     |     +-- operator -- dead_letter, expired       lease over:
+//!     +--> acked, expired                              next attempt
+//! ```
+//!
+//! Invariants:
+//!
+//! - Nothing is sent that is not committed, and no transaction is open across a send.
+//! - A claim is a compare-and-set on (status, attempt); a settlement is fenced by the same pair. Of
+//!   two workers one wins, and the loser's late result changes nothing.
+//! - Status, attempt, last error, next attempt and the row of history change in one transaction.
+//! - An attempt that nobody finished is made again under the next number and the same key: delivery
+//!   is at least once.
+
+mod status;
+mod change;
+mod claim;
+mod load;
+mod settle;
+mod worker;
+mod read;
+
+pub use read::{OutboxEntry, OutboxHistory, OutboxTransition};
+pub use status::OutboxStatus;
+pub use worker::{DeliveryTally, DeliveryWorker};
+
+pub(crate) use read::{entries, history};

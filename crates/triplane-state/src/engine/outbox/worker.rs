@@ -1,0 +1,336 @@
+//! The delivery worker: claims, sends outside of any transaction, settles.
+
+use std::any::Any;
+use std::collections::{HashMap, HashSet};
+use std::fmt;
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::FutureExt as _;
+use serde::Serialize;
+
+use crate::delivery::{DeliveryIntent, DeliveryResult, DeliverySink};
+use crate::engine::lease::LeaseHolder;
+use crate::engine::outbox::change::{Change, apply_changes};
+use crate::engine::outbox::claim::{ClaimRequest, Claimed, ClaimedAttempt, LeasedRow, claim};
+use crate::engine::outbox::load::load;
+use crate::engine::outbox::settle::{lease_void, settlement, unreadable};
+use crate::engine::outbox::status::{OutboxStatus, Reason};
+use crate::engine::store::Connections;
+use crate::error::StateError;
+use crate::retry::RetryPolicy;
+
+/// Conveys committed intents to their sinks (ADR-0059, ADR-0120 D5).
+///
+/// Any number of workers, in any number of processes, may work on one store. An intent whose sink is
+/// not registered here stays as it is.
+#[derive(Clone)]
+pub struct DeliveryWorker {
+    connections: Arc<Connections>,
+    sinks: Vec<(String, Arc<dyn DeliverySink>)>,
+    retry: RetryPolicy,
+    attempt_max: Duration,
+    holder: LeaseHolder,
+}
+
+/// What a delivery did. A worker's own account; the store has the whole one.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct DeliveryTally {
+    /// Attempts that the sink took.
+    pub delivered: u64,
+    /// Attempts that failed and will be made again.
+    pub retried: u64,
+    /// Attempts of which nothing is known; made again while the bound allows it.
+    pub unknown: u64,
+    /// Intents that were given up: rejected, unreadable, or out of attempts.
+    pub dead_lettered: u64,
+    /// Intents whose time was over before the attempt.
+    pub expired: u64,
+    /// Results that came too late: another worker had claimed the next attempt.
+    pub superseded: u64,
+    /// Leases of dead processes that were ended.
+    pub leases_voided: u64,
+}
+
+impl fmt::Debug for DeliveryWorker {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let sinks: Vec<_> = self.sinks.iter().map(|(name, _)| name).collect();
+        f.debug_struct("DeliveryWorker")
+            .field("sinks", &sinks)
+            .field("retry", &self.retry)
+            .field("attempt_max", &self.attempt_max)
+            .finish_non_exhaustive()
+    }
+}
+
+/// How long one attempt may take, and how much longer its lease is, so that a slow but living
+/// worker settles before anybody else claims (ADR-0059).
+const ATTEMPT_MAX: Duration = Duration::from_secs(10);
+const LEASE_MARGIN: Duration = Duration::from_secs(5);
+
+impl DeliveryWorker {
+    pub(crate) fn new(connections: Arc<Connections>) -> Self {
+        Self {
+            connections,
+            sinks: Vec::new(),
+            retry: RetryPolicy::default(),
+            attempt_max: ATTEMPT_MAX,
+            holder: LeaseHolder::this_process(),
+        }
+    }
+
+    /// Registers a sink under the name that intents call it by.
+    #[must_use]
+    pub fn sink(mut self, name: impl Into<String>, sink: Arc<dyn DeliverySink>) -> Self {
+        self.sinks.push((name.into(), sink));
+        self
+    }
+
+    /// When a failed attempt is made again, and how often. The default is that of ADR-0059.
+    #[must_use]
+    pub fn retry(mut self, retry: RetryPolicy) -> Self {
+        self.retry = retry;
+        self
+    }
+
+    /// How long one attempt may take, 10 s by default. A batch gets as many times that as it has
+    /// intents; a sink that takes longer is dropped and the outcome is unknown.
+    #[must_use]
+    pub fn attempt_max(mut self, attempt_max: Duration) -> Self {
+        self.attempt_max = attempt_max;
+        self
+    }
+
+    /// Delivers until nothing is due.
+    ///
+    /// What becomes due while it works is delivered too, so it can run beside a producer.
+    ///
+    /// # Errors
+    ///
+    /// What the store answers. What a sink answers is never an error.
+    ///
+    /// # Cancel safety
+    ///
+    /// When the future is dropped while a sink is at work, those attempts are made again when their
+    /// lease ends, or at once when this process ends.
+    pub async fn deliver_due(&self) -> Result<DeliveryTally, StateError> {
+        let mut tally = self.void_dead_leases().await?;
+        for (name, sink) in &self.sinks {
+            let mut settled = Vec::new();
+            loop {
+                let claimed = self.turn(name, settled, Claims::Next, &mut tally).await?;
+                if claimed.is_empty() {
+                    break;
+                }
+                settled = self.send(sink.as_ref(), &claimed.attempts).await?;
+            }
+        }
+        Ok(tally)
+    }
+
+    /// Delivers at most one batch of each sink.
+    ///
+    /// # Errors
+    ///
+    /// As [`DeliveryWorker::deliver_due`].
+    ///
+    /// # Cancel safety
+    ///
+    /// As [`DeliveryWorker::deliver_due`].
+    pub async fn deliver_batch_once(&self) -> Result<DeliveryTally, StateError> {
+        let mut tally = self.void_dead_leases().await?;
+        for (name, sink) in &self.sinks {
+            let claimed = self
+                .turn(name, Vec::new(), Claims::Next, &mut tally)
+                .await?;
+            let settled = self.send(sink.as_ref(), &claimed.attempts).await?;
+            self.turn(name, settled, Claims::Nothing, &mut tally)
+                .await?;
+        }
+        Ok(tally)
+    }
+
+    /// One transaction: settles the last batch and claims the next one.
+    async fn turn(
+        &self,
+        sink: &str,
+        settled: Vec<Change>,
+        claims: Claims,
+        tally: &mut DeliveryTally,
+    ) -> Result<Claimed, StateError> {
+        if settled.is_empty() && claims == Claims::Nothing {
+            return Ok(Claimed::default());
+        }
+        let request = ClaimRequest {
+            sink: sink.to_owned(),
+            lease_holder: self.holder.to_text(),
+            lease: self.attempt_max.saturating_add(LEASE_MARGIN),
+            attempts_max: self.retry.attempts_max(),
+        };
+        let now_us = self.connections.now_us();
+        let changes = Arc::new(settled);
+        let settled = Arc::clone(&changes);
+        let (held, claimed) = self
+            .connections
+            .writer
+            .transaction(|connection| {
+                Box::pin(async move {
+                    let held = apply_changes(connection, &settled, now_us).await?;
+                    let claimed = match claims {
+                        Claims::Next => claim(connection, &request, now_us).await?,
+                        Claims::Nothing => Claimed::default(),
+                    };
+                    Ok((held, claimed))
+                })
+            })
+            .await?;
+        tally.count(&changes, &held);
+        tally.expired += claimed.expired;
+        tally.dead_lettered += claimed.dead_lettered;
+        Ok(claimed)
+    }
+
+    /// Loads the intents, hands them to the sink, and turns its results into changes.
+    async fn send(
+        &self,
+        sink: &dyn DeliverySink,
+        attempts: &[ClaimedAttempt],
+    ) -> Result<Vec<Change>, StateError> {
+        if attempts.is_empty() {
+            return Ok(Vec::new());
+        }
+        let store_id = self.connections.store_id().await?;
+        let loaded = {
+            let mut reader = self.connections.readers.lend().await?;
+            load(&mut reader, store_id, attempts)
+                .await
+                .map_err(|error| self.connections.failure(error))?
+        };
+        let mut changes = Vec::with_capacity(loaded.len());
+        let mut claimed = Vec::with_capacity(loaded.len());
+        let mut intents = Vec::with_capacity(loaded.len());
+        for (attempt, intent) in loaded {
+            match intent {
+                Ok(intent) => {
+                    claimed.push(attempt);
+                    intents.push(intent);
+                }
+                Err(reason) => changes.push(unreadable(attempt, reason, self.connections.now_us())),
+            }
+        }
+        let results = convey(sink, &intents, self.attempt_max).await;
+        let now_us = self.connections.now_us();
+        let settled = claimed.into_iter().zip(results);
+        changes.extend(
+            settled.map(|(attempt, result)| settlement(attempt, result, self.retry, now_us)),
+        );
+        Ok(changes)
+    }
+
+    /// Ends the leases of processes that are proven dead, so that their intents are due at once.
+    async fn void_dead_leases(&self) -> Result<DeliveryTally, StateError> {
+        let mut tally = DeliveryTally::default();
+        let held = {
+            let mut reader = self.connections.readers.lend().await?;
+            LeasedRow::read_all(&mut reader)
+                .await
+                .map_err(|error| self.connections.failure(error))?
+        };
+        let mut seen = HashMap::new();
+        let now_us = self.connections.now_us();
+        let dead = held.into_iter().filter(|row| {
+            let verdict = seen
+                .entry(row.holder.clone())
+                .or_insert_with(|| self.holder.is_dead(&row.holder));
+            *verdict
+        });
+        let changes: Vec<_> = dead
+            .map(|row| lease_void(row.claimed, row.created_at_us, self.retry, now_us))
+            .collect();
+        self.turn("", changes, Claims::Nothing, &mut tally).await?;
+        Ok(tally)
+    }
+}
+
+/// Whether a turn claims.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Claims {
+    Next,
+    Nothing,
+}
+
+/// Calls the sink. Whatever it does, every intent gets a result.
+async fn convey(
+    sink: &dyn DeliverySink,
+    intents: &[DeliveryIntent],
+    attempt_max: Duration,
+) -> Vec<DeliveryResult> {
+    if intents.is_empty() {
+        return Vec::new();
+    }
+    let batch_max = attempt_max.saturating_mul(u32::try_from(intents.len()).unwrap_or(u32::MAX));
+    // The call itself may panic too, before there is a future.
+    let call = AssertUnwindSafe(async { sink.deliver_batch(intents).await }).catch_unwind();
+    let mut results = match tokio::time::timeout(batch_max, call).await {
+        Ok(Ok(results)) => results,
+        Ok(Err(panic)) => {
+            let error = format!("the sink panicked: {}", panic_text(panic.as_ref()));
+            vec![DeliveryResult::Retry { error, after: None }; intents.len()]
+        }
+        Err(_elapsed) => {
+            let error = format!("the sink gave no answer within {batch_max:?}");
+            vec![DeliveryResult::Unknown { error }; intents.len()]
+        }
+    };
+    results.resize_with(intents.len(), || DeliveryResult::Unknown {
+        error: "the sink gave no answer for this intent".to_owned(),
+    });
+    results
+}
+
+fn panic_text(panic: &(dyn Any + Send)) -> &str {
+    let text = panic.downcast_ref::<&str>().copied();
+    text.or_else(|| panic.downcast_ref::<String>().map(String::as_str))
+        .unwrap_or("without a message")
+}
+
+impl DeliveryTally {
+    /// Adds another account to this one.
+    pub fn add(&mut self, other: Self) {
+        let Self {
+            delivered,
+            retried,
+            unknown,
+            dead_lettered,
+            expired,
+            superseded,
+            leases_voided,
+        } = other;
+        self.delivered += delivered;
+        self.retried += retried;
+        self.unknown += unknown;
+        self.dead_lettered += dead_lettered;
+        self.expired += expired;
+        self.superseded += superseded;
+        self.leases_voided += leases_voided;
+    }
+
+    /// Counts settlements by what they became, and those that came too late.
+    fn count(&mut self, changes: &[Change], held: &HashSet<i64>) {
+        for change in changes {
+            if !held.contains(&change.id) {
+                self.superseded += 1;
+                continue;
+            }
+            match (change.to, change.reason) {
+                (OutboxStatus::Delivered, _) => self.delivered += 1,
+                (OutboxStatus::Pending, Reason::OutcomeUnknown) => self.unknown += 1,
+                (OutboxStatus::Pending, Reason::LeaseVoid) => self.leases_voided += 1,
+                (OutboxStatus::Pending, _) => self.retried += 1,
+                _ => self.dead_lettered += 1,
+            }
+        }
+    }
+}

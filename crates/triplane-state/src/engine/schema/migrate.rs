@@ -1,0 +1,99 @@
+//! Bringing a store to the schema that this program knows.
+
+use sqlx::{AssertSqlSafe, Connection as _, Row as _, SqliteConnection};
+use uuid::Uuid;
+
+/// Marks a file as a triplane store: the bytes `tpln`.
+pub(crate) const APPLICATION_ID: i32 = 0x7470_6c6e;
+
+/// The newest schema version that this program knows.
+pub(crate) const SCHEMA_VERSION: i64 = MIGRATIONS[MIGRATIONS.len() - 1].version;
+
+/// One step of the schema. Steps that were released are never changed.
+struct Migration {
+    version: i64,
+    sql: &'static str,
+}
+
+const MIGRATIONS: &[Migration] = &[Migration {
+    version: 1,
+    sql: concat!(
+        include_str!("migrations/0001_initial.sql"),
+        "PRAGMA user_version = 1;"
+    ),
+}];
+
+/// Applies every step that the store lacks, all of them or none.
+///
+/// sqlx takes no lock across processes on SQLite, so the lock is taken here: one `BEGIN IMMEDIATE`
+/// around everything, and the version is read again under it.
+pub(crate) async fn migrate(
+    connection: &mut SqliteConnection,
+    now_us: i64,
+) -> Result<(), sqlx::Error> {
+    let mut transaction = connection.begin_with("BEGIN IMMEDIATE").await?;
+    let found: i64 = sqlx::query("PRAGMA user_version")
+        .fetch_one(&mut *transaction)
+        .await?
+        .try_get(0)?;
+    for step in MIGRATIONS.iter().filter(|step| step.version > found) {
+        sqlx::raw_sql(step.sql).execute(&mut *transaction).await?;
+    }
+    if found == 0 {
+        sqlx::query(
+            "INSERT INTO meta (id, store_id, store_epoch, created_at_us) VALUES (1, ?, ?, ?)",
+        )
+        .bind(Uuid::now_v7().to_string())
+        .bind(Uuid::now_v7().to_string())
+        .bind(now_us)
+        .execute(&mut *transaction)
+        .await?;
+        // A pragma takes no bound value.
+        let mark = format!("PRAGMA application_id = {APPLICATION_ID}");
+        sqlx::raw_sql(AssertSqlSafe(mark))
+            .execute(&mut *transaction)
+            .await?;
+    }
+    transaction.commit().await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_rise_by_one_from_one() {
+        let versions: Vec<_> = MIGRATIONS.iter().map(|step| step.version).collect();
+        let expected: Vec<_> = (1..=SCHEMA_VERSION).collect();
+        assert_eq!(versions, expected);
+        for step in MIGRATIONS {
+            let sets = format!("PRAGMA user_version = {};", step.version);
+            assert!(
+                step.sql.ends_with(&sets),
+                "step {} must end with {sets}",
+                step.version
+            );
+        }
+    }
+
+    #[tokio::test]
+    async fn a_second_run_changes_nothing() {
+        let mut connection = SqliteConnection::connect(":memory:").await.expect("opens");
+        migrate(&mut connection, 1).await.expect("first");
+        let first: String = sqlx::query_scalar("SELECT store_id FROM meta")
+            .fetch_one(&mut connection)
+            .await
+            .expect("meta");
+        migrate(&mut connection, 2).await.expect("second");
+        let second: String = sqlx::query_scalar("SELECT store_id FROM meta")
+            .fetch_one(&mut connection)
+            .await
+            .expect("meta");
+        assert_eq!(first, second);
+        let id: i32 = sqlx::query_scalar("PRAGMA application_id")
+            .fetch_one(&mut connection)
+            .await
+            .expect("id");
+        assert_eq!(id, APPLICATION_ID);
+    }
+}

@@ -1,0 +1,144 @@
+//! Reading the log forward, in pages.
+
+use serde::Serialize;
+use serde_json::value::RawValue;
+use sqlx::sqlite::SqliteRow;
+use sqlx::{Row as _, SqliteConnection};
+
+/// One row of the log.
+#[derive(Debug, Clone, Serialize)]
+#[non_exhaustive]
+pub struct SignalRecord {
+    /// The position in the whole log, the cursor of [`Store::signals`](crate::Store::signals).
+    /// Rises, with gaps where transactions were undone; only the store itself knows it.
+    pub position: i64,
+    /// The signal's id, a UUID v7.
+    pub id: String,
+    /// The session whose log it stands in.
+    pub session: String,
+    /// Its position there, from 1.
+    pub sequence: u64,
+    /// What happened, for example `operation.denied`.
+    pub kind: String,
+    /// Who states it: `owner` or `provider`.
+    pub emitter: String,
+    /// The invocation that it belongs to, if it belongs to one.
+    pub invocation: Option<String>,
+    /// When it occurred, in microseconds since 1970 UTC.
+    pub occurred_at_us: i64,
+    /// The operation that it tells of, a UUID v7.
+    pub operation: String,
+    /// The identity of that operation, unique in the store.
+    pub identity: String,
+    /// The declared type of the payload.
+    pub payload_type: String,
+    /// The version of that type.
+    pub payload_version: u32,
+    /// What exactly happened, one JSON value.
+    pub payload: Box<RawValue>,
+}
+
+/// A session and how long its log is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct SessionSummary {
+    /// The session's name, as its harness gives it.
+    pub session: String,
+    /// How many signals its log holds, which is the sequence of the latest one.
+    pub signals: u64,
+    /// When the latest one occurred, in microseconds since 1970 UTC.
+    pub latest_at_us: Option<i64>,
+}
+
+macro_rules! page_of {
+    ($condition:literal) => {
+        concat!(
+            "SELECT signal_log.id, signal_log.public_id, session.name, signal_log.sequence, ",
+            "signal_log.kind, signal_log.emitter, signal_log.invocation, ",
+            "signal_log.occurred_at_us, operation.public_id, operation.identity, ",
+            "signal_log.payload_type, signal_log.payload_version, signal_log.payload ",
+            "FROM signal_log ",
+            "JOIN operation ON operation.id = signal_log.operation_id ",
+            "JOIN session ON session.id = signal_log.session_id ",
+            $condition,
+        )
+    };
+}
+
+/// A page of the whole log, in the order of commits.
+pub(crate) const PAGE_OF_ALL: &str =
+    page_of!("WHERE signal_log.id > ?1 ORDER BY signal_log.id LIMIT ?2");
+
+/// A page of one session's log, in the order of its sequence.
+pub(crate) const PAGE_OF_SESSION: &str = page_of!(
+    "WHERE signal_log.session_id = (SELECT id FROM session WHERE name = ?3) \
+     AND signal_log.sequence > ?1 ORDER BY signal_log.sequence LIMIT ?2"
+);
+
+/// The sessions that began last come first.
+pub(crate) const SESSIONS: &str = "\
+    SELECT session.name, latest.sequence, latest.occurred_at_us \
+    FROM session LEFT JOIN signal_log AS latest \
+      ON latest.session_id = session.id AND latest.sequence = ( \
+        SELECT max(sequence) FROM signal_log WHERE session_id = session.id) \
+    ORDER BY session.id DESC LIMIT ?1";
+
+/// Reads the page after `after`: a sequence for one session, a position for the whole log.
+pub(crate) async fn page(
+    connection: &mut SqliteConnection,
+    session: Option<&str>,
+    after: i64,
+    limit: u32,
+) -> Result<Vec<SignalRecord>, sqlx::Error> {
+    let query = match session {
+        None => sqlx::query(PAGE_OF_ALL).bind(after).bind(limit),
+        Some(name) => sqlx::query(PAGE_OF_SESSION)
+            .bind(after)
+            .bind(limit)
+            .bind(name),
+    };
+    let rows = query.fetch_all(connection).await?;
+    rows.iter().map(SignalRecord::read).collect()
+}
+
+pub(crate) async fn sessions(
+    connection: &mut SqliteConnection,
+    limit: u32,
+) -> Result<Vec<SessionSummary>, sqlx::Error> {
+    let rows = sqlx::query(SESSIONS)
+        .bind(limit)
+        .fetch_all(connection)
+        .await?;
+    let summaries = rows.iter().map(|row| {
+        Ok(SessionSummary {
+            session: row.try_get(0)?,
+            signals: row
+                .try_get::<Option<i64>, _>(1)?
+                .unwrap_or_default()
+                .unsigned_abs(),
+            latest_at_us: row.try_get(2)?,
+        })
+    });
+    summaries.collect()
+}
+
+impl SignalRecord {
+    fn read(row: &SqliteRow) -> Result<Self, sqlx::Error> {
+        Ok(Self {
+            position: row.try_get(0)?,
+            id: row.try_get(1)?,
+            session: row.try_get(2)?,
+            sequence: row.try_get::<i64, _>(3)?.unsigned_abs(),
+            kind: row.try_get(4)?,
+            emitter: row.try_get(5)?,
+            invocation: row.try_get(6)?,
+            occurred_at_us: row.try_get(7)?,
+            operation: row.try_get(8)?,
+            identity: row.try_get(9)?,
+            payload_type: row.try_get(10)?,
+            payload_version: row.try_get(11)?,
+            payload: RawValue::from_string(row.try_get(12)?)
+                .map_err(|error| sqlx::Error::Decode(error.into()))?,
+        })
+    }
+}

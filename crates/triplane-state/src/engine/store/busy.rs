@@ -1,0 +1,84 @@
+//! Telling "locked by others" from everything else, and waiting for it.
+
+use std::future::Future;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use crate::error::StateError;
+
+/// The wait between two tries that SQLite itself did not wait for.
+const PAUSE: Duration = Duration::from_millis(1);
+
+/// Runs `attempt` until it meets no lock of others, for `timeout` at most.
+pub(crate) async fn until_free<T, F>(
+    path: &Path,
+    timeout: Duration,
+    mut attempt: impl FnMut() -> F,
+) -> Result<T, StateError>
+where
+    F: Future<Output = Result<T, sqlx::Error>>,
+{
+    let patience = Patience::new(timeout);
+    loop {
+        match attempt().await {
+            Err(error) if is_busy(&error) && patience.is_left() => {
+                tokio::time::sleep(PAUSE).await;
+            }
+            result => return result.map_err(|error| failure(path, error, patience.waited())),
+        }
+    }
+}
+
+/// How long has been waited, and whether there is time for one more try.
+#[derive(Debug)]
+pub(crate) struct Patience {
+    since: Instant,
+    timeout: Duration,
+}
+
+impl Patience {
+    pub(crate) fn new(timeout: Duration) -> Self {
+        Self {
+            since: Instant::now(),
+            timeout,
+        }
+    }
+
+    pub(crate) fn waited(&self) -> Duration {
+        self.since.elapsed()
+    }
+
+    pub(crate) fn is_left(&self) -> bool {
+        self.waited() < self.timeout
+    }
+}
+
+/// The typed form of what the database said about the store at `path`.
+pub(crate) fn failure(path: &Path, error: sqlx::Error, waited: Duration) -> StateError {
+    let path = path.to_owned();
+    match primary_code(&error) {
+        Some(SQLITE_BUSY) => StateError::Busy { path, waited },
+        Some(SQLITE_NOTADB) => StateError::NotADatabase { path },
+        _ => match error {
+            sqlx::Error::WorkerCrashed | sqlx::Error::PoolClosed => StateError::Closed,
+            error => StateError::Database {
+                path,
+                source: Arc::new(error),
+            },
+        },
+    }
+}
+
+pub(crate) fn is_busy(error: &sqlx::Error) -> bool {
+    primary_code(error) == Some(SQLITE_BUSY)
+}
+
+const SQLITE_BUSY: i32 = libsqlite3_sys::SQLITE_BUSY;
+const SQLITE_NOTADB: i32 = libsqlite3_sys::SQLITE_NOTADB;
+
+/// SQLite's result code without the extension in its upper bits.
+fn primary_code(error: &sqlx::Error) -> Option<i32> {
+    let code: i32 = error.as_database_error()?.code()?.parse().ok()?;
+    Some(code & 0xff)
+}

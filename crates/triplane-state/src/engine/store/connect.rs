@@ -1,0 +1,251 @@
+//! Opening one connection, and reading back what it really runs with.
+
+use std::path::Path;
+use std::time::Duration;
+
+use sqlx::sqlite::{SqliteConnectOptions, SqliteRow, SqliteSynchronous};
+use sqlx::{ConnectOptions as _, Row as _, SqliteConnection};
+
+use crate::engine::schema::{APPLICATION_ID, SCHEMA_VERSION, migrate};
+use crate::engine::store::busy::{Patience, failure, is_busy, until_free};
+use crate::engine::store::options::{StoreOptions, Synchronous};
+use crate::error::StateError;
+
+/// The oldest SQLite whose write-ahead log is free of the reset race (fixed in 3.51.3).
+const SQLITE_OLDEST: &str = "3.51.3";
+const _: () = assert!(libsqlite3_sys::SQLITE_VERSION_NUMBER >= 3_051_003);
+
+/// The log is emptied into the database at this many pages of 4 KiB, and cut to as many bytes.
+const WAL_PAGES_MAX: u32 = 1_000;
+const WAL_BYTES_MAX: u32 = WAL_PAGES_MAX * 4_096;
+
+/// The writer asks SQLite to wait this long only and then asks anew: SQLite's own waits grow to
+/// 100 ms, with which a process that looks in now and then starves behind one that writes all the
+/// time.
+const WRITER_WAIT: Duration = Duration::from_millis(12);
+
+/// What a connection is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Role {
+    Writer,
+    Reader,
+}
+
+/// The options of a connection to `path`. The journal mode is not among them: it is a property of
+/// the file, set when it is made.
+pub(crate) fn connect_options(options: &StoreOptions, role: Role) -> SqliteConnectOptions {
+    let synchronous = match options.synchronous {
+        Synchronous::Full => SqliteSynchronous::Full,
+        Synchronous::Normal => SqliteSynchronous::Normal,
+    };
+    let connect = SqliteConnectOptions::new()
+        .filename(&options.path)
+        .foreign_keys(true)
+        .synchronous(synchronous)
+        .disable_statement_logging();
+    match role {
+        Role::Writer => connect
+            .busy_timeout(WRITER_WAIT.min(options.busy_timeout))
+            // Statements differ by their number of rows; a full group recurs, the others hardly.
+            .statement_cache_capacity(24)
+            .pragma("journal_size_limit", WAL_BYTES_MAX.to_string())
+            .pragma("wal_autocheckpoint", WAL_PAGES_MAX.to_string()),
+        Role::Reader => connect
+            .busy_timeout(options.busy_timeout)
+            .pragma("query_only", "ON"),
+    }
+}
+
+/// Opens the writer's connection to a store file that exists, and upgrades its schema if needed.
+pub(crate) async fn connect_writer(options: &StoreOptions) -> Result<SqliteConnection, StateError> {
+    let connect = connect_options(options, Role::Writer);
+    let (mut connection, settings) = until_free(&options.path, options.busy_timeout, || async {
+        let mut connection = connect.connect().await?;
+        let settings = Settings::read(&mut connection).await?;
+        Ok((connection, settings))
+    })
+    .await?;
+    settings.check(&options.path, options.synchronous)?;
+    if settings.schema_version < SCHEMA_VERSION {
+        upgrade(&mut connection, options).await?;
+    }
+    Ok(connection)
+}
+
+async fn upgrade(
+    connection: &mut SqliteConnection,
+    options: &StoreOptions,
+) -> Result<(), StateError> {
+    let patience = Patience::new(options.busy_timeout);
+    loop {
+        match migrate(connection, options.clock.now_us()).await {
+            Err(error) if is_busy(&error) && patience.is_left() => {}
+            result => {
+                return result.map_err(|error| failure(&options.path, error, patience.waited()));
+            }
+        }
+    }
+}
+
+/// What a connection really runs with.
+#[derive(Debug)]
+pub(crate) struct Settings {
+    journal_mode: String,
+    synchronous: i64,
+    foreign_keys: i64,
+    application_id: i32,
+    schema_version: i64,
+    sqlite_version: String,
+}
+
+/// One statement for all: every statement costs a hop to the connection's thread.
+const SETTINGS: &str = "\
+    SELECT (SELECT journal_mode FROM pragma_journal_mode), \
+           (SELECT synchronous FROM pragma_synchronous), \
+           (SELECT foreign_keys FROM pragma_foreign_keys), \
+           (SELECT application_id FROM pragma_application_id), \
+           (SELECT user_version FROM pragma_user_version), \
+           sqlite_version()";
+
+impl Settings {
+    pub(crate) async fn read(connection: &mut SqliteConnection) -> Result<Self, sqlx::Error> {
+        let row: SqliteRow = sqlx::query(SETTINGS).fetch_one(connection).await?;
+        Ok(Self {
+            journal_mode: row.try_get(0)?,
+            synchronous: row.try_get(1)?,
+            foreign_keys: row.try_get(2)?,
+            application_id: row.try_get(3)?,
+            schema_version: row.try_get(4)?,
+            sqlite_version: row.try_get(5)?,
+        })
+    }
+
+    /// Refuses what is not a triplane store of a known version, and every setting that differs.
+    pub(crate) fn check(&self, path: &Path, synchronous: Synchronous) -> Result<(), StateError> {
+        if version(&self.sqlite_version) < version(SQLITE_OLDEST) {
+            return Err(StateError::OldSqlite {
+                found: self.sqlite_version.clone(),
+                wanted: SQLITE_OLDEST,
+            });
+        }
+        if self.application_id != APPLICATION_ID {
+            return Err(StateError::ForeignDatabase {
+                path: path.to_owned(),
+                found: self.application_id,
+            });
+        }
+        if self.schema_version > SCHEMA_VERSION {
+            return Err(StateError::NewerSchema {
+                path: path.to_owned(),
+                found: self.schema_version,
+                known: SCHEMA_VERSION,
+            });
+        }
+        let wanted = |setting, wanted: &str, found: &str| {
+            if wanted == found {
+                return Ok(());
+            }
+            Err(StateError::SettingRefused {
+                path: path.to_owned(),
+                setting,
+                wanted: wanted.to_owned(),
+                found: found.to_owned(),
+            })
+        };
+        wanted("journal_mode", "wal", &self.journal_mode)?;
+        wanted(
+            "synchronous",
+            &synchronous.level().to_string(),
+            &self.synchronous.to_string(),
+        )?;
+        wanted("foreign_keys", "1", &self.foreign_keys.to_string())
+    }
+}
+
+fn version(text: &str) -> Vec<u32> {
+    text.split('.')
+        .map_while(|part| part.parse().ok())
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn settings() -> Settings {
+        Settings {
+            journal_mode: "wal".to_owned(),
+            synchronous: 2,
+            foreign_keys: 1,
+            application_id: APPLICATION_ID,
+            schema_version: SCHEMA_VERSION,
+            sqlite_version: "3.53.0".to_owned(),
+        }
+    }
+
+    fn check(settings: &Settings, starts: &str) {
+        let refused = settings
+            .check(Path::new("x.db"), Synchronous::Full)
+            .expect_err("refused");
+        let text = refused.to_string();
+        assert!(text.contains(starts), "{text}");
+    }
+
+    #[test]
+    fn every_setting_that_differs_is_refused() {
+        assert!(
+            settings()
+                .check(Path::new("x.db"), Synchronous::Full)
+                .is_ok()
+        );
+        check(
+            &Settings {
+                journal_mode: "delete".to_owned(),
+                ..settings()
+            },
+            "journal_mode = delete",
+        );
+        check(
+            &Settings {
+                synchronous: 1,
+                ..settings()
+            },
+            "synchronous = 1 instead of 2",
+        );
+        check(
+            &Settings {
+                foreign_keys: 0,
+                ..settings()
+            },
+            "foreign_keys = 0",
+        );
+        check(
+            &Settings {
+                application_id: 7,
+                ..settings()
+            },
+            "another program",
+        );
+        check(
+            &Settings {
+                schema_version: SCHEMA_VERSION + 1,
+                ..settings()
+            },
+            "newer triplane",
+        );
+        check(
+            &Settings {
+                sqlite_version: "3.51.2".to_owned(),
+                ..settings()
+            },
+            "SQLite 3.51.2",
+        );
+        check(
+            &Settings {
+                sqlite_version: "3.9.20".to_owned(),
+                ..settings()
+            },
+            "SQLite 3.9.20",
+        );
+    }
+}

@@ -1,0 +1,67 @@
+//! Everything that the rooms above need of an open store.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::OnceCell;
+
+use crate::engine::store::busy::failure;
+use crate::engine::store::connect::connect_writer;
+use crate::engine::store::creation::ensure_file;
+use crate::engine::store::options::StoreOptions;
+use crate::engine::store::readers::Readers;
+use crate::engine::store::writer::Writer;
+use crate::error::StateError;
+
+/// One open store: its writer, its readers and what was chosen for it.
+#[derive(Debug)]
+pub(crate) struct Connections {
+    pub(crate) options: Arc<StoreOptions>,
+    pub(crate) writer: Writer,
+    pub(crate) readers: Readers,
+    store_id: OnceCell<String>,
+}
+
+impl Connections {
+    /// Makes the store if it does not exist, and opens the writer. Readers follow when needed.
+    pub(crate) async fn open(options: StoreOptions) -> Result<Self, StateError> {
+        ensure_file(&options).await?;
+        let connection = connect_writer(&options).await?;
+        let options = Arc::new(options);
+        Ok(Self {
+            writer: Writer::new(connection, Arc::clone(&options)),
+            readers: Readers::new(Arc::clone(&options)),
+            store_id: OnceCell::new(),
+            options,
+        })
+    }
+
+    pub(crate) fn now_us(&self) -> i64 {
+        self.options.clock.now_us()
+    }
+
+    /// The id that the store got when it was made and that its backups keep.
+    pub(crate) async fn store_id(&self) -> Result<&str, StateError> {
+        let id = self
+            .store_id
+            .get_or_try_init(|| async {
+                let mut reader = self.readers.lend().await?;
+                sqlx::query_scalar("SELECT store_id FROM meta")
+                    .fetch_one(&mut *reader)
+                    .await
+                    .map_err(|error| self.failure(error))
+            })
+            .await?;
+        Ok(id)
+    }
+
+    pub(crate) fn failure(&self, error: sqlx::Error) -> StateError {
+        failure(&self.options.path, error, Duration::ZERO)
+    }
+
+    /// Closes the readers and then the writer, which as the last connection empties the log.
+    pub(crate) async fn close(&self) -> Result<(), StateError> {
+        self.readers.close().await;
+        self.writer.close().await
+    }
+}

@@ -1,0 +1,194 @@
+//! Making a store that does not exist yet, by one process at a time.
+//!
+//! The file is built under another name, in the same folder and under a lock on that folder, and
+//! then renamed. So nobody ever opens half a store, a crash leaves at most a file that the next
+//! maker removes, and the switch to the write-ahead log, which needs the file for itself and does
+//! not wait for it, meets nobody.
+
+use std::fs::{self, DirBuilder, File, OpenOptions, Permissions, TryLockError};
+use std::io::{self, ErrorKind};
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqliteSynchronous};
+use sqlx::{ConnectOptions as _, Connection as _};
+
+use crate::engine::schema::migrate;
+use crate::engine::store::busy::{Patience, failure};
+use crate::engine::store::options::StoreOptions;
+use crate::error::StateError;
+
+const FOLDER_MODE: u32 = 0o700;
+const FILE_MODE: u32 = 0o600;
+/// What group and others may do.
+const OTHERS: u32 = 0o077;
+
+/// Makes the store file unless it is there, and sees to it that nobody else can read it.
+pub(crate) async fn ensure_file(options: &StoreOptions) -> Result<(), StateError> {
+    let path = &options.path;
+    if is_made(path)? {
+        return keep_private(path);
+    }
+    let folder = folder_of(path);
+    make_folder(folder)?;
+    let lock = FolderLock::take(folder, path, options.busy_timeout).await?;
+    if is_made(path)? {
+        return keep_private(path);
+    }
+    build(options, &lock).await
+}
+
+/// Whether a store, or at least a file with something in it, stands at `path`.
+fn is_made(path: &Path) -> Result<bool, StateError> {
+    match fs::metadata(path) {
+        Ok(found) if found.is_file() => Ok(found.len() > 0),
+        Ok(_) => Err(StateError::NotAFile {
+            path: path.to_owned(),
+        }),
+        // A link that leads nowhere is not replaced: whoever set it meant another place.
+        Err(error) if error.kind() == ErrorKind::NotFound && !path.is_symlink() => Ok(false),
+        Err(error) => Err(file_error("open", path, error)),
+    }
+}
+
+/// Takes the store's files from everybody but their owner.
+fn keep_private(path: &Path) -> Result<(), StateError> {
+    for path in [path.to_owned(), beside(path, "-wal"), beside(path, "-shm")] {
+        match fs::metadata(&path) {
+            Ok(found) if found.permissions().mode() & OTHERS == 0 => {}
+            Ok(found) => {
+                let private = Permissions::from_mode(found.permissions().mode() & !OTHERS);
+                fs::set_permissions(&path, private)
+                    .map_err(|error| file_error("make private", &path, error))?;
+            }
+            // The log is removed by whoever closes the store last, at any time.
+            Err(error) if error.kind() == ErrorKind::NotFound => {}
+            Err(error) => return Err(file_error("open", &path, error)),
+        }
+    }
+    Ok(())
+}
+
+fn folder_of(path: &Path) -> &Path {
+    match path.parent() {
+        Some(folder) if folder != Path::new("") => folder,
+        _ => Path::new("."),
+    }
+}
+
+/// Makes the folder of the store, private and ignored by git. One that is there is left as it is.
+fn make_folder(folder: &Path) -> Result<(), StateError> {
+    let failed = |error| file_error("make the folder", folder, error);
+    if folder.is_dir() {
+        return Ok(());
+    }
+    let mut builder = DirBuilder::new();
+    builder.mode(FOLDER_MODE).recursive(true);
+    if let Some(above) = folder.parent().filter(|above| *above != Path::new("")) {
+        builder.create(above).map_err(failed)?;
+    }
+    match builder.recursive(false).create(folder) {
+        Ok(()) => {
+            let ignore = folder.join(".gitignore");
+            fs::write(&ignore, "*\n").map_err(|error| file_error("write", &ignore, error))?;
+            sync_folder(folder_of(folder)).map_err(failed)
+        }
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
+        Err(error) => Err(failed(error)),
+    }
+}
+
+/// The right to make the store in one folder. The kernel takes it back when its holder dies.
+struct FolderLock {
+    folder: File,
+}
+
+impl FolderLock {
+    async fn take(folder: &Path, path: &Path, timeout: Duration) -> Result<Self, StateError> {
+        let failed = |error| file_error("lock the folder", folder, error);
+        let file = File::open(folder).map_err(failed)?;
+        let patience = Patience::new(timeout);
+        loop {
+            match file.try_lock() {
+                Ok(()) => return Ok(Self { folder: file }),
+                Err(TryLockError::Error(error)) => return Err(failed(error)),
+                Err(TryLockError::WouldBlock) if patience.is_left() => {
+                    tokio::time::sleep(Duration::from_millis(1)).await;
+                }
+                Err(TryLockError::WouldBlock) => {
+                    return Err(StateError::Busy {
+                        path: path.to_owned(),
+                        waited: patience.waited(),
+                    });
+                }
+            }
+        }
+    }
+}
+
+async fn build(options: &StoreOptions, lock: &FolderLock) -> Result<(), StateError> {
+    let path = &options.path;
+    let draft = beside(path, ".new");
+    for leftover in ["", "-wal", "-shm", "-journal"] {
+        remove(&beside(&draft, leftover))?;
+    }
+    // Made before SQLite sees it, with its mode: its log files take the mode over. The handle is
+    // closed again first, since closing it later would drop SQLite's locks on the file.
+    OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .mode(FILE_MODE)
+        .open(&draft)
+        .map_err(|error| file_error("make", &draft, error))?;
+
+    // Nobody waits for this file yet, so it is synced once, when it is complete.
+    let connect = SqliteConnectOptions::new()
+        .filename(&draft)
+        .journal_mode(SqliteJournalMode::Wal)
+        .synchronous(SqliteSynchronous::Off)
+        .disable_statement_logging();
+    let built = async {
+        let mut connection = connect.connect().await?;
+        let migrated = migrate(&mut connection, options.clock.now_us()).await;
+        connection.close().await?;
+        migrated
+    };
+    built
+        .await
+        .map_err(|error| failure(path, error, Duration::ZERO))?;
+
+    File::open(&draft)
+        .and_then(|file| file.sync_all())
+        .map_err(|error| file_error("sync", &draft, error))?;
+    fs::rename(&draft, path).map_err(|error| file_error("make", path, error))?;
+    lock.folder
+        .sync_all()
+        .map_err(|error| file_error("sync the folder of", path, error))
+}
+
+fn remove(path: &Path) -> Result<(), StateError> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != ErrorKind::NotFound => Err(file_error("remove", path, error)),
+        _ => Ok(()),
+    }
+}
+
+fn sync_folder(folder: &Path) -> io::Result<()> {
+    File::open(folder)?.sync_all()
+}
+
+fn beside(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    name.into()
+}
+
+fn file_error(action: &'static str, path: &Path, error: io::Error) -> StateError {
+    StateError::File {
+        action,
+        path: path.to_owned(),
+        source: Arc::new(error),
+    }
+}
