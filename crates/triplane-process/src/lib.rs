@@ -29,6 +29,7 @@ pub use argv::{ARGUMENT_BYTES_MAX, Argv, ArgvRefused};
 pub use capture::Captured;
 pub use outcome::{Completed, Containment, Outcome};
 pub use spawn::{Environment, Invocation, Limits};
+pub use triplane_kernel::{CancelCause, Scope};
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

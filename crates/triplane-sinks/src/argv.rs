@@ -1,0 +1,190 @@
+//! The command sink: each delivery is one run of a command.
+//!
+//! The command is an argument vector, never a line for a shell. It finds the payload on its standard
+//! input, or as the argument that is `{payload}`, and what identifies the delivery in its
+//! environment:
+//!
+//! | variable | holds |
+//! |---|---|
+//! | `TRIPLANE_DISPATCH_KEY` | the idempotency key, the same at every attempt |
+//! | `TRIPLANE_DISPATCH_ATTEMPT` | the number of the attempt, from 1 |
+//! | `TRIPLANE_DISPATCH_IDENTITY` | the identity of the fact |
+//! | `TRIPLANE_DISPATCH_INTENT` | the public id of the intent |
+//! | `TRIPLANE_DISPATCH_SESSION` | the session of the fact |
+//! | `TRIPLANE_DISPATCH_SEQUENCE` | the fact's position in its session's log |
+//! | `TRIPLANE_DISPATCH_KIND` | the kind of the signal |
+//!
+//! How a run ends decides the answer:
+//!
+//! | the command | the answer |
+//! |---|---|
+//! | exits with 0 | `Delivered` |
+//! | exits with another code, or cannot be started | `Retry` |
+//! | is still running when its time is up, and is killed with its group | `Unknown` |
+//! | is ended by somebody else's signal | `Unknown` |
+//! | cannot take this delivery: an argument too long or with a NUL | `Reject` |
+//!
+//! The command is not contained: it has the rights of this process, and a child that starts a
+//! session of its own outlives it.
+
+use std::ffi::OsString;
+use std::time::Duration;
+
+use futures::FutureExt as _;
+use futures::future::BoxFuture;
+use triplane_process::{
+    Argv, ArgvRefused, Captured, Environment, Invocation, Limits, Outcome, Scope,
+};
+use triplane_state::delivery::{
+    DeliveryIntent, DeliveryResult, DeliverySink, Idempotency, SinkDeclaration, SinkDurability,
+};
+
+use crate::template::{Field, Template};
+
+pub use crate::template::TemplateRefused;
+
+/// The most of an error that is kept with the intent, in characters.
+const ERROR_CHARS_MAX: usize = 2000;
+
+/// A sink that runs a command for each delivery.
+///
+/// ```
+/// use std::time::Duration;
+/// use triplane_sinks::argv::ArgvSink;
+///
+/// let sink = ArgvSink::new(["curl", "--fail", "--data", "@-", "https://example.org/audit"])?
+///     .time_limit(Duration::from_secs(10));
+/// # Ok::<(), triplane_sinks::argv::TemplateRefused>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct ArgvSink {
+    template: Template,
+    limits: Limits,
+    environment: Environment,
+}
+
+impl ArgvSink {
+    /// A sink that runs `words`, of which the first is the program, for at most 30 s.
+    ///
+    /// A whole argument may stand for a field of the delivery: `{payload}`, `{key}`, `{identity}`,
+    /// `{intent}`, `{attempt}`, `{session}`, `{sequence}`, `{kind}`. A payload that is an argument is
+    /// bound by the longest argument that the system takes; the standard input has no such bound.
+    ///
+    /// # Errors
+    ///
+    /// [`TemplateRefused`] when the words are no argument vector, when one is an unknown field, or
+    /// when the program is a field.
+    pub fn new<W: Into<OsString>>(
+        words: impl IntoIterator<Item = W>,
+    ) -> Result<Self, TemplateRefused> {
+        Ok(Self {
+            template: Template::new(words.into_iter().map(Into::into))?,
+            limits: Limits {
+                output_bytes_max: 4 * ERROR_CHARS_MAX,
+                ..Limits::default()
+            },
+            environment: Environment::Inherited,
+        })
+    }
+
+    /// How long a run may take. Keep it shorter than the lease of a delivery, or another worker may
+    /// start the same delivery before this one has ended.
+    #[must_use]
+    pub fn time_limit(mut self, limit: Duration) -> Self {
+        self.limits.time = limit;
+        self
+    }
+
+    /// Runs the command without the variables of this process.
+    #[must_use]
+    pub fn cleared_environment(mut self) -> Self {
+        self.environment = Environment::Cleared;
+        self
+    }
+
+    async fn run(&self, intent: &DeliveryIntent) -> DeliveryResult {
+        let argv = match self.template.fill(|field| field.of(intent)) {
+            Ok(argv) => argv,
+            Err(refused) => return cannot_take(&refused),
+        };
+        let completed = self.invocation(argv, intent).run(&Scope::new()).await;
+        answer(&completed.outcome, &completed.stderr)
+    }
+
+    fn invocation(&self, argv: Argv, intent: &DeliveryIntent) -> Invocation {
+        let mut invocation = Invocation::new(argv, self.limits).environment(self.environment);
+        for (name, field) in [
+            ("TRIPLANE_DISPATCH_KEY", Field::Key),
+            ("TRIPLANE_DISPATCH_ATTEMPT", Field::Attempt),
+            ("TRIPLANE_DISPATCH_IDENTITY", Field::Identity),
+            ("TRIPLANE_DISPATCH_INTENT", Field::Intent),
+            ("TRIPLANE_DISPATCH_SESSION", Field::Session),
+            ("TRIPLANE_DISPATCH_SEQUENCE", Field::Sequence),
+            ("TRIPLANE_DISPATCH_KIND", Field::Kind),
+        ] {
+            invocation = invocation.variable(name, field.of(intent));
+        }
+        if self.template.takes_payload() {
+            return invocation;
+        }
+        invocation.input(intent.payload().get())
+    }
+}
+
+impl DeliverySink for ArgvSink {
+    /// No idempotency, and `Accepted`: what a command does with a delivery is its own affair.
+    fn declaration(&self) -> SinkDeclaration {
+        SinkDeclaration::new(Idempotency::None, SinkDurability::Accepted)
+    }
+
+    /// Runs the command once.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future kills the command with its group; what it did until then is not known.
+    fn deliver<'a>(&'a self, intent: &'a DeliveryIntent) -> BoxFuture<'a, DeliveryResult> {
+        self.run(intent).boxed()
+    }
+}
+
+fn cannot_take(refused: &ArgvRefused) -> DeliveryResult {
+    DeliveryResult::Reject {
+        reason: format!("{refused}; give the payload on the standard input"),
+    }
+}
+
+fn answer(outcome: &Outcome, stderr: &Captured) -> DeliveryResult {
+    let retry = |what: String| DeliveryResult::Retry {
+        error: explain(&what, stderr),
+        after: None,
+    };
+    let unknown = |what: String| DeliveryResult::Unknown {
+        error: explain(&what, stderr),
+    };
+    match outcome {
+        Outcome::Exited(0) => DeliveryResult::Delivered(None),
+        Outcome::Exited(code) => retry(format!("the command exited with {code}")),
+        Outcome::SpawnFailed(error) => retry(format!("the command cannot be started: {error}")),
+        Outcome::TimedOut => unknown("the command was killed when its time was up".to_owned()),
+        Outcome::Signalled(signal) => unknown(format!("signal {signal} ended the command")),
+        other => unknown(format!("nothing is known of the command: {other:?}")),
+    }
+}
+
+/// What happened and what the command said, without control characters and within the bound.
+fn explain(what: &str, stderr: &Captured) -> String {
+    let said = stderr.text();
+    let said = said.trim();
+    let text = match said {
+        "" => what.to_owned(),
+        said => format!("{what}: {said}"),
+    };
+    let printable = |c: char| {
+        if c.is_control() && c != '\n' {
+            '\u{fffd}'
+        } else {
+            c
+        }
+    };
+    text.chars().map(printable).take(ERROR_CHARS_MAX).collect()
+}
