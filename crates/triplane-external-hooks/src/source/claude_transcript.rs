@@ -10,7 +10,7 @@ use crate::source::item::{Entry, Item, Skip};
 use crate::source::line::{Line, Lines};
 use crate::source::recent::Recent;
 use crate::source::transcript_entry::{Block, TranscriptEntry, id_of};
-use crate::wire::{Fault, HookEvent, Place, Unreadable, parse, text_of};
+use crate::wire::{Fault, HookEvent, Keep, Place, Unreadable, parse, text_of};
 
 /// Entries that are known to hold no event.
 const WITHOUT_EVENT: &[&str] = &["system", "summary", "attachment", "queue-operation"];
@@ -113,7 +113,7 @@ struct Found<'s> {
 impl Found<'_> {
     fn entry(&mut self, bytes: &[u8]) -> Result<(), Skip> {
         let (text, base) = text_of(bytes)?;
-        let root = parse(text)
+        let root = parse(text, Keep::Blocks)
             .map_err(|(fault, byte)| Unreadable::new(fault, Place::Byte(base + byte)))?;
         let entry = TranscriptEntry::new(&root, Sha256::digest(root.raw).into());
         let kind = entry

@@ -4,7 +4,7 @@ use std::io::{self, BufRead};
 
 use crate::format::Format;
 use crate::source::line::{Line, Lines};
-use crate::wire::{Kind, parse, text_of};
+use crate::wire::{Keep, Kind, parse, text_of};
 
 /// The format of the first line that tells one; `None` if no line does.
 ///
@@ -28,7 +28,7 @@ pub fn guess(reader: impl BufRead, line_bytes_max: usize) -> io::Result<Option<F
 
 fn format_of(line: &[u8]) -> Option<Format> {
     let (text, _) = text_of(line).ok()?;
-    let root = parse(text).ok()?;
+    let root = parse(text, Keep::Fields).ok()?;
     let is_text = |key| matches!(root.get(key).map(|node| &node.kind), Some(Kind::String));
     if is_text("hook_event_name") {
         Some(Format::Hooks)

@@ -11,7 +11,7 @@ use triplane_interception::{ToolCall, Workspace};
 use crate::catalog::{CallRole, EventSpec, Harness, Phase, Refusal};
 use crate::format::Format;
 use crate::wire::fields::{Fields, text_of};
-use crate::wire::json;
+use crate::wire::json::{Keep, parse};
 use crate::wire::node::{Found, Kind, Node};
 use crate::wire::unreadable::{Fault, Place, Unreadable};
 
@@ -90,7 +90,7 @@ impl HookEvent {
         entry_digest: Option<[u8; 32]>,
     ) -> Result<Self, Unreadable> {
         let at = |(fault, byte): Found| Unreadable::new(fault, Place::Byte(base + byte));
-        let root = json::parse(text).map_err(at)?;
+        let root = parse(text, Keep::Fields).map_err(at)?;
         let Kind::Object(fields) = &root.kind else {
             let found = root.found();
             return Err(at((Fault::NotAnObject { found }, root.offset)));
@@ -269,7 +269,7 @@ impl HookEvent {
     }
 
     fn decoded(&self, span: Option<&Range<usize>>) -> Option<Cow<'_, str>> {
-        json::parse(&self.original.get()[span?.clone()])
+        parse(&self.original.get()[span?.clone()], Keep::Fields)
             .ok()?
             .text()
     }

@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use crate::wire::node::{Kind, Node};
 use crate::wire::unreadable::{Fault, Place, Unreadable};
+use crate::wire::value::value_of;
 
 /// The text of the bytes, and the byte at which it starts.
 pub(crate) fn text_of(bytes: &[u8]) -> Result<(&str, usize), Unreadable> {
@@ -63,8 +64,7 @@ impl<'n, 'a> Fields<'n, 'a> {
             return Err(Unreadable::new(Fault::Missing, place));
         };
         match node.kind {
-            Kind::Object(_) | Kind::Array(_) | Kind::String => node
-                .to_value()
+            Kind::Object(_) | Kind::Array(_) | Kind::String => value_of(node)
                 .map_err(|(fault, byte)| Unreadable::new(fault, Place::Byte(self.base + byte))),
             Kind::Null | Kind::Bool | Kind::Number => {
                 let wanted = "an object, a string or an array";

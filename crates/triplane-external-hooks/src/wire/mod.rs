@@ -9,6 +9,7 @@
 mod unreadable;
 mod node;
 mod json;
+mod value;
 mod complete;
 mod fields;
 mod event;
@@ -18,5 +19,5 @@ pub use event::{HookEvent, UNKNOWN_SESSION};
 pub use unreadable::{Fault, Place, Unreadable};
 
 pub(crate) use fields::text_of;
-pub(crate) use json::parse;
+pub(crate) use json::{Keep, parse};
 pub(crate) use node::{Kind, Node};

@@ -2,8 +2,6 @@
 
 use std::borrow::Cow;
 
-use serde_json::{Map, Number, Value};
-
 use crate::wire::unreadable::Fault;
 
 /// One value and the text it was written in.
@@ -22,7 +20,9 @@ pub(crate) enum Kind<'a> {
     Bool,
     Number,
     String,
+    /// The items, if they are kept.
     Array(Vec<Node<'a>>),
+    /// The fields, if they are kept.
     Object(Vec<(Cow<'a, str>, Node<'a>)>),
 }
 
@@ -50,7 +50,7 @@ impl<'a> Node<'a> {
         matches!(self.kind, Kind::Bool) && self.raw == "true"
     }
 
-    /// The field of an object; `None` if it is absent or this is no object.
+    /// The field of an object; `None` if it is absent or not kept, or this is no object.
     pub(crate) fn get(&self, key: &str) -> Option<&Node<'a>> {
         match &self.kind {
             Kind::Object(fields) => fields.iter().find(|(k, _)| k == key).map(|(_, node)| node),
@@ -64,34 +64,6 @@ impl<'a> Node<'a> {
             Kind::String => Some(decode(&self.raw[1..self.raw.len() - 1])),
             _ => None,
         }
-    }
-
-    /// The value that guards judge.
-    ///
-    /// # Errors
-    ///
-    /// [`Fault::NumberOutOfRange`], with the byte at which the number stands.
-    pub(crate) fn to_value(&self) -> Result<Value, Found> {
-        Ok(match &self.kind {
-            Kind::Null => Value::Null,
-            Kind::Bool => Value::Bool(self.raw == "true"),
-            Kind::Number => {
-                let number: Number = serde_json::from_str(self.raw)
-                    .map_err(|_| (Fault::NumberOutOfRange, self.offset))?;
-                Value::Number(number)
-            }
-            Kind::String => Value::String(self.text().unwrap_or_default().into_owned()),
-            Kind::Array(items) => {
-                Value::Array(items.iter().map(Self::to_value).collect::<Result<_, _>>()?)
-            }
-            Kind::Object(fields) => {
-                let mut map = Map::new();
-                for (key, node) in fields {
-                    map.insert(key.clone().into_owned(), node.to_value()?);
-                }
-                Value::Object(map)
-            }
-        })
     }
 }
 

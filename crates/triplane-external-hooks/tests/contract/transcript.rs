@@ -1,5 +1,6 @@
 //! From the entries of a transcript to events.
 
+use proptest::prelude::*;
 use serde_json::{Value, json};
 use triplane_external_hooks::{Entry, Format, HookEvent, Source, content_digest, identity};
 
@@ -323,4 +324,25 @@ fn more_sessions_than_are_followed_are_ended_early_and_in_order() {
         .map(|f| f.split(' ').next().unwrap().parse().unwrap())
         .collect();
     assert!(ends.is_sorted());
+}
+
+proptest! {
+    #[test]
+    fn no_damage_to_a_line_panics_the_source_or_loses_another_line(
+        cut in any::<prop::sample::Index>(),
+        byte in any::<u8>().prop_filter("a line break makes two lines", |byte| *byte != b'\n'),
+    ) {
+        let line = entry("assistant", &json!([
+            { "type": "tool_use", "id": "t1", "name": "Bash", "input": { "command": "ls é" } },
+        ]));
+        let mut file = line.into_bytes();
+        let at = cut.index(file.len());
+        file[at] = byte;
+        file.extend_from_slice(format!("\n{}", standing("z", "9")).as_bytes());
+        let last = Source::new(file.as_slice(), Format::ClaudeTranscript, 1 << 20).last();
+        match last.unwrap().unwrap().what {
+            Entry::Event(event) => prop_assert_eq!(identity(&event, 1), "z/SessionEnd/entry.9"),
+            other => prop_assert!(false, "{other:?}"),
+        }
+    }
 }
