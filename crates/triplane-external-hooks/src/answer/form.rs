@@ -27,7 +27,11 @@ const REASON_CHARS_MAX: usize = 8_000;
 /// # Ok::<(), triplane_external_hooks::Unreadable>(())
 /// ```
 pub fn answer(harness: Harness, event: &HookEvent, ruling: &Ruling) -> HarnessAnswer {
-    let form = event.spec().and_then(|spec| spec.refusal(harness));
+    let form = match event.spec().and_then(|spec| spec.refusal(harness)) {
+        // An agent that is never let stop runs for ever: the second refusal only shows itself.
+        Some(Refusal::Block) if stops_again(event) => Some(Refusal::Impossible),
+        form => form,
+    };
     match (ruling, form) {
         (Ruling::Allow, Some(Refusal::Replacement)) => refused_by_exit(&format!(
             "triplane only watches: a hook on {} replaces the harness's own work. Remove it from the settings.",
@@ -63,6 +67,11 @@ pub fn answer_unreadable(harness: Harness, unreadable: &Unreadable) -> HarnessAn
         form @ Some(Refusal::Behavior | Refusal::Stop) => refused(name, form, &reason),
         _ => refused_by_exit(&reason),
     }
+}
+
+/// Looked at for these two events alone: no field may talk a call out of its refusal.
+fn stops_again(event: &HookEvent) -> bool {
+    matches!(event.name(), "Stop" | "SubagentStop") && event.stop_hook_active()
 }
 
 fn refused(event: &str, form: Option<Refusal>, reason: &str) -> HarnessAnswer {

@@ -9,6 +9,8 @@
 //!   beyond the harness's schema: Codex rejects an answer for one unknown field and lets the tool
 //!   run.
 //! - **Where nothing can be refused, nothing pretends to refuse**: the hook fails visibly instead.
+//! - **Nobody is kept from stopping twice**: where `stop_hook_active` says that a hook has refused
+//!   the last stop, a further refusal only fails visibly.
 //! - **A question that cannot be read is refused**: exit code 2 and the reason on standard error.
 //!
 //! | form | standard output | exit |

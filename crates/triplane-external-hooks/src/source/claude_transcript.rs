@@ -30,7 +30,16 @@ const LAST_ENTRY_BYTES_MAX: usize = 8 << 10;
 
 /// Reads the events of a transcript.
 ///
-/// Calls, results and prompts are mapped as the table in the source of `transcript_entry` says.
+/// | entry | block | event |
+/// |---|---|---|
+/// | `assistant` | `tool_use` | `PreToolUse` |
+/// | `user` | `tool_result` | `PostToolUse`; `PostToolUseFailure` if `is_error` |
+/// | `user` | text, where no `tool_result` stands beside it | `UserPromptSubmit` |
+///
+/// Text beside a result is the harness's own remark (an interruption, a reminder), and so are
+/// entries marked `isMeta`, summaries of what was compacted, and the echo of local commands: none
+/// of them is a prompt.
+///
 /// The first entry of a session that carries a session and a `uuid` yields `SessionStart`, ahead of
 /// what the entry itself holds, and the last one `SessionEnd`, when the file ends; both carry that
 /// entry's `uuid`, so a file that has grown records one further `SessionEnd` and nothing twice.

@@ -4,8 +4,8 @@
 //! what had to be skipped, each with the number of its line. A line that cannot be read never
 //! ends the reading: it is an item like any other, and whoever reads decides whether to go on.
 //!
-//! Memory is bounded by the longest line that is accepted (twice that, while one is read) and, for
-//! transcripts, by fixed numbers of calls and sessions that are remembered.
+//! Memory is bounded by the longest line that is accepted (three to four times that, while one is
+//! read) and, for transcripts, by fixed numbers of calls and sessions that are remembered.
 //!
 //! What the counts of a run are made of: every [`Entry::Event`] is one event; [`Entry::Skipped`]
 //! is a line that could not be read or an entry of an unknown type; [`Entry::WithoutEvent`] is a

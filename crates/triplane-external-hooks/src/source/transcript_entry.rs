@@ -1,15 +1,5 @@
 //! From one entry of a Claude Code transcript to the events it holds.
 //!
-//! | entry | block | event |
-//! |---|---|---|
-//! | `assistant` | `tool_use` | `PreToolUse` |
-//! | `user` | `tool_result` | `PostToolUse`; `PostToolUseFailure` if `is_error` |
-//! | `user` | text, where no `tool_result` stands beside it | `UserPromptSubmit` |
-//!
-//! Text beside a result is the harness's own remark (an interruption, a reminder), and so are
-//! entries marked `isMeta`, summaries of what was compacted, and the echo of local commands: none
-//! of them is a prompt.
-//!
 //! An event is written as the JSON object that a hook would have been sent, from the very text of
 //! the entry: numbers, escapes and lone surrogates stay as they were.
 

@@ -57,6 +57,7 @@ pub struct HookEvent {
     agent: Option<String>,
     entry: Option<String>,
     occurred_at_us: Option<i64>,
+    stop_hook_active: bool,
     prompt: Option<Range<usize>>,
     error: Option<Range<usize>>,
     response: Option<Range<usize>>,
@@ -144,6 +145,7 @@ impl HookEvent {
             agent: fields.text("agent_id")?,
             entry: fields.text("uuid")?,
             occurred_at_us: fields.get("timestamp").and_then(moment),
+            stop_hook_active: fields.get("stop_hook_active").is_some_and(Node::is_true),
             prompt: fields.get("prompt").map(|node| fields.span(node)),
             error: fields.get("error").map(|node| fields.span(node)),
             response: fields.get("tool_response").map(|node| fields.span(node)),
@@ -236,6 +238,12 @@ impl HookEvent {
     /// When it happened, in microseconds since 1970 UTC, if the event says so.
     pub fn occurred_at_us(&self) -> Option<i64> {
         self.occurred_at_us
+    }
+
+    /// Whether the agent goes on only because a hook has refused to let it stop before. Refusing
+    /// once more may never end.
+    pub fn stop_hook_active(&self) -> bool {
+        self.stop_hook_active
     }
 
     /// The event as it was written, a JSON object, byte for byte but for white space around it.

@@ -115,6 +115,18 @@ fn where_nothing_can_be_refused_the_hook_fails_visibly() {
 }
 
 #[test]
+fn an_agent_is_kept_from_stopping_once_at_most() {
+    let text = br#"{"hook_event_name":"Stop","stop_hook_active":true}"#;
+    let again = HookEvent::read(text).unwrap();
+    for harness in [Claude, Codex] {
+        assert_eq!(answer(harness, &again, &denied()), exited(1, REASON));
+    }
+    let call = br#"{"hook_event_name":"PreToolUse","tool_name":"x","tool_input":{},"stop_hook_active":true}"#;
+    let refused = answer(Claude, &HookEvent::read(call).unwrap(), &denied());
+    assert!(refused.stdout.contains("deny"));
+}
+
+#[test]
 fn a_rewrite_stands_beside_an_explicit_allow() {
     let arguments = json!({ "command": "npm ci", "timeout": 5 });
     let wanted = said(&json!({ "hookSpecificOutput": {
