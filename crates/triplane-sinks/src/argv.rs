@@ -46,6 +46,8 @@ pub use crate::template::TemplateRefused;
 /// The most of an error that is kept with the intent, in characters.
 const ERROR_CHARS_MAX: usize = 2000;
 
+const TIME_MAX: Duration = Duration::from_secs(8);
+
 /// A sink that runs a command for each delivery.
 ///
 /// ```
@@ -64,7 +66,8 @@ pub struct ArgvSink {
 }
 
 impl ArgvSink {
-    /// A sink that runs `words`, of which the first is the program, for at most 30 s.
+    /// A sink that runs `words`, of which the first is the program, for at most 8 s: less than a
+    /// delivery worker grants an attempt by default.
     ///
     /// A whole argument may stand for a field of the delivery: `{payload}`, `{key}`, `{identity}`,
     /// `{intent}`, `{attempt}`, `{session}`, `{sequence}`, `{kind}`. A payload that is an argument is
@@ -80,6 +83,7 @@ impl ArgvSink {
         Ok(Self {
             template: Template::new(words.into_iter().map(Into::into))?,
             limits: Limits {
+                time: TIME_MAX,
                 output_bytes_max: 4 * ERROR_CHARS_MAX,
                 ..Limits::default()
             },
@@ -87,8 +91,8 @@ impl ArgvSink {
         })
     }
 
-    /// How long a run may take. Keep it shorter than the lease of a delivery, or another worker may
-    /// start the same delivery before this one has ended.
+    /// How long a run may take. Keep it shorter than the `attempt_max` of the delivery worker, which
+    /// drops what takes longer: the command is killed either way, but the sink's answer says more.
     #[must_use]
     pub fn time_limit(mut self, limit: Duration) -> Self {
         self.limits.time = limit;

@@ -20,3 +20,7 @@ pub mod file;
 mod template;
 #[cfg(feature = "argv")]
 pub mod argv;
+
+#[cfg(all(doctest, feature = "file", feature = "argv"))]
+#[doc = include_str!("../README.md")]
+struct Readme;
