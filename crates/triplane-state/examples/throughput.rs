@@ -4,6 +4,8 @@
 //! signal row and intent; then the same with the delivery to a sink that does nothing running beside
 //! it; then the time of opening a store, committing one unit and closing it.
 
+#![expect(clippy::print_stdout, reason = "printing is all that it is for")]
+
 use std::collections::VecDeque;
 use std::path::Path;
 use std::sync::Arc;
@@ -164,7 +166,7 @@ fn fact(number: usize, bytes: usize) -> PendingFact {
 struct Rows;
 
 impl CommitParticipant for Rows {
-    fn name(&self) -> &str {
+    fn name(&self) -> &'static str {
         "rows"
     }
 

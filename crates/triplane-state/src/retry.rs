@@ -71,7 +71,7 @@ impl Default for RetryPolicy {
         Self {
             attempts_max: 8,
             base: Duration::from_secs(30),
-            cap: Duration::from_secs(1800),
+            cap: Duration::from_mins(30),
         }
     }
 }

@@ -9,3 +9,5 @@ pub(crate) mod commit;
 pub(crate) mod outbox;
 pub(crate) mod stats;
 pub(crate) mod handle;
+#[cfg(test)]
+mod testing;

@@ -30,3 +30,6 @@ pub use receipt::{Committed, Enqueued, IntentReceipt, Receipt, Recorded, SignalR
 pub use unit::{Submitted, UnitOfWork};
 
 pub(crate) use queue::CommitQueue;
+
+#[cfg(test)]
+mod tests;

@@ -5,6 +5,7 @@
 //! The queue is bounded in units and in bytes, so a fast producer is slowed down and not buffered.
 
 use std::future::Future;
+use std::ops::Range;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -34,14 +35,21 @@ pub(crate) struct CommitQueue {
 }
 
 enum Message {
-    Unit(Waiting),
+    Unit(Box<Work>, Asker),
     Stop,
 }
 
-struct Waiting {
-    work: Work,
+/// Whoever submitted a unit: gets the answer, and then the unit's room in the queue is free.
+struct Asker {
     answer: oneshot::Sender<Result<Committed, StateError>>,
     _room: OwnedSemaphorePermit,
+}
+
+impl Asker {
+    fn tell(self, answer: Result<Committed, StateError>) {
+        // Whoever submitted the unit may not wait for its receipt.
+        self.answer.send(answer).ok();
+    }
 }
 
 /// A unit in the queue: a future of its answer.
@@ -87,13 +95,12 @@ impl CommitQueue {
             .await
             .map_err(|_closed| StateError::Closed)?;
         let (answer, pending) = oneshot::channel();
-        let waiting = Waiting {
-            work,
+        let asker = Asker {
             answer,
             _room: room,
         };
         self.sender
-            .send(Message::Unit(waiting))
+            .send(Message::Unit(Box::new(work), asker))
             .await
             .map_err(|_closed| StateError::Closed)?;
         Ok(Pending(pending))
@@ -114,50 +121,41 @@ impl CommitQueue {
 async fn run(connections: Arc<Connections>, mut receiver: mpsc::Receiver<Message>) {
     let mut messages = Vec::with_capacity(GROUP_MAX);
     while receiver.recv_many(&mut messages, GROUP_MAX).await > 0 {
-        let mut group = Vec::with_capacity(messages.len());
+        let mut works = Vec::with_capacity(messages.len());
+        let mut askers = Vec::with_capacity(messages.len());
         for message in messages.drain(..) {
             match message {
-                Message::Unit(waiting) => group.push(waiting),
+                Message::Unit(work, asker) => {
+                    works.push(*work);
+                    askers.push(asker);
+                }
                 // What is in the channel is still received; nothing new gets in.
                 Message::Stop => receiver.close(),
             }
         }
-        commit_group(&connections, group).await;
+        if !works.is_empty() {
+            commit_group(&connections, works.into(), askers).await;
+        }
     }
 }
 
-async fn commit_group(connections: &Connections, group: Vec<Waiting>) {
-    let (works, waiting): (Vec<_>, Vec<_>) = group
-        .into_iter()
-        .map(
-            |Waiting {
-                 work,
-                 answer,
-                 _room,
-             }| (work, (answer, _room)),
-        )
-        .unzip();
-    if works.is_empty() {
-        return;
-    }
-    let works: Arc<[Work]> = works.into();
-    match commit(connections, Arc::clone(&works), 0..works.len()).await {
+async fn commit_group(connections: &Connections, works: Arc<[Work]>, askers: Vec<Asker>) {
+    match commit(connections, &works, 0..works.len()).await {
         Ok(answers) => {
-            for ((answer, _room), committed) in waiting.into_iter().zip(answers) {
-                // Whoever submitted it may not wait for the receipt.
-                answer.send(Ok(committed)).ok();
-            }
-        }
-        Err(error) if works.len() == 1 || !may_be_one_units_fault(&error) => {
-            for (answer, _room) in waiting {
-                answer.send(Err(error.clone())).ok();
+            for (asker, committed) in askers.into_iter().zip(answers) {
+                asker.tell(Ok(committed));
             }
         }
         // One unit's rows were refused: the others must not pay for it.
-        Err(_) => {
-            for (index, (answer, _room)) in waiting.into_iter().enumerate() {
-                let alone = commit(connections, Arc::clone(&works), index..index + 1).await;
-                answer.send(alone.map(|mut answers| answers.remove(0))).ok();
+        Err(error) if works.len() > 1 && is_refusal_of_rows(&error) => {
+            for (index, asker) in askers.into_iter().enumerate() {
+                let alone = commit(connections, &works, index..index + 1).await;
+                asker.tell(alone.map(|mut answers| answers.remove(0)));
+            }
+        }
+        Err(error) => {
+            for asker in askers {
+                asker.tell(Err(error.clone()));
             }
         }
     }
@@ -165,10 +163,11 @@ async fn commit_group(connections: &Connections, group: Vec<Waiting>) {
 
 async fn commit(
     connections: &Connections,
-    works: Arc<[Work]>,
-    range: std::ops::Range<usize>,
+    works: &Arc<[Work]>,
+    range: Range<usize>,
 ) -> Result<Vec<Committed>, StateError> {
     let now_us = connections.now_us();
+    let works = Arc::clone(works);
     connections
         .writer
         .transaction(|connection| {
@@ -177,7 +176,7 @@ async fn commit(
         .await
 }
 
-fn may_be_one_units_fault(error: &StateError) -> bool {
+fn is_refusal_of_rows(error: &StateError) -> bool {
     matches!(error, StateError::Database { source, .. } if source
         .as_database_error()
         .is_some_and(|error| error.is_unique_violation()

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use sqlx::sqlite::SqliteRow;
+use serde::Deserialize;
 use sqlx::{Row as _, SqliteConnection};
 
 use crate::clock::micros;
@@ -15,14 +15,17 @@ pub(crate) const BATCH_MAX: usize = 64;
 const BATCH_BYTES_MAX: i64 = 16 << 20;
 
 /// The due scan walks `outbox_due` from its beginning: one sink, in order, and nothing that is
-/// settled. `octet_length` reads the header of the payload's row, not the payload.
+/// settled. It answers one JSON array, since every row of an answer costs a wake-up.
+/// `octet_length` reads the header of the signal's row, not its payload.
 pub(crate) const DUE: &str = "\
-    SELECT outbox.id, outbox.status, outbox.attempt, outbox.expires_at_us, \
-           octet_length(signal_log.payload) \
-    FROM outbox JOIN signal_log ON signal_log.id = outbox.signal_id \
-    WHERE outbox.sink = ?1 AND outbox.status IN ('pending', 'delivering') \
-      AND outbox.next_attempt_at_us <= ?2 \
-    ORDER BY outbox.next_attempt_at_us, outbox.id LIMIT ?3";
+    SELECT json_group_array(json_array(id, status, attempt, due_us, expires_at_us, bytes)) \
+    FROM (SELECT outbox.id, outbox.status, outbox.attempt, \
+                 outbox.next_attempt_at_us AS due_us, outbox.expires_at_us, \
+                 octet_length(signal_log.payload) AS bytes \
+          FROM outbox CROSS JOIN signal_log ON signal_log.id = outbox.signal_id \
+          WHERE outbox.sink = ?1 AND outbox.status IN ('pending', 'delivering') \
+            AND outbox.next_attempt_at_us <= ?2 \
+          ORDER BY outbox.next_attempt_at_us, outbox.id LIMIT ?3)";
 
 /// What a claim asks for.
 #[derive(Debug, Clone)]
@@ -63,16 +66,19 @@ pub(crate) async fn claim(
     request: &ClaimRequest,
     now_us: i64,
 ) -> Result<Claimed, sqlx::Error> {
-    let rows = sqlx::query(DUE)
+    let found: String = sqlx::query_scalar(DUE)
         .bind(&request.sink)
         .bind(now_us)
         .bind(i64::try_from(BATCH_MAX).unwrap_or(i64::MAX))
-        .fetch_all(&mut *connection)
+        .fetch_one(&mut *connection)
         .await?;
-    let mut changes = Vec::with_capacity(rows.len());
+    let mut found: Vec<Due> =
+        serde_json::from_str(&found).map_err(|error| sqlx::Error::Decode(error.into()))?;
+    // SQL does not promise the order in which an array is put together.
+    found.sort_unstable_by_key(|due| (due.due_us, due.id));
+    let mut changes = Vec::with_capacity(found.len());
     let mut bytes = 0;
-    for row in &rows {
-        let due = Due::read(row)?;
+    for due in found {
         bytes += due.payload_bytes;
         if bytes > BATCH_BYTES_MAX && !changes.is_empty() {
             break;
@@ -107,26 +113,18 @@ pub(crate) async fn claim(
     Ok(claimed)
 }
 
-/// One row of the due scan.
+/// One entry of the due scan, in the order of its columns.
+#[derive(Deserialize)]
 struct Due {
     id: i64,
     status: OutboxStatus,
     attempt: u32,
+    due_us: i64,
     expires_at_us: Option<i64>,
     payload_bytes: i64,
 }
 
 impl Due {
-    fn read(row: &SqliteRow) -> Result<Self, sqlx::Error> {
-        Ok(Self {
-            id: row.try_get(0)?,
-            status: OutboxStatus::read(row, 1)?,
-            attempt: row.try_get(2)?,
-            expires_at_us: row.try_get(3)?,
-            payload_bytes: row.try_get(4)?,
-        })
-    }
-
     /// What becomes of it: expiry wins, then the bound on attempts, then the next attempt. The end
     /// of the lease is set when the size of the batch is known.
     fn change(&self, request: &ClaimRequest, now_us: i64) -> Change {

@@ -1,11 +1,11 @@
 //! The six states of an intent, the edges between them, and the reasons for taking one.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use sqlx::Row as _;
 use sqlx::sqlite::SqliteRow;
 
 /// Where an intent stands (ADR-0059).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OutboxStatus {
     /// Waits for its next attempt.

@@ -24,6 +24,9 @@ const WAL_BYTES_MAX: u32 = WAL_PAGES_MAX * 4_096;
 /// time.
 const WRITER_WAIT: Duration = Duration::from_millis(12);
 
+/// How many rows a reader's thread reads ahead of whoever takes them: a page, mostly.
+const ROWS_AHEAD: usize = 256;
+
 /// What a connection is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Role {
@@ -52,6 +55,7 @@ pub(crate) fn connect_options(options: &StoreOptions, role: Role) -> SqliteConne
             .pragma("wal_autocheckpoint", WAL_PAGES_MAX.to_string()),
         Role::Reader => connect
             .busy_timeout(options.busy_timeout)
+            .row_buffer_size(ROWS_AHEAD)
             .pragma("query_only", "ON"),
     }
 }
