@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use futures::future::BoxFuture;
 use serde_json::value::RawValue;
-use sqlx::{Connection as _, SqliteConnection};
+use sqlx::{Connection as _, Row as _, SqliteConnection};
 use tempfile::TempDir;
 use triplane_signals::{EmitterRole, Payload, SignalKind};
 use uuid::Uuid;
@@ -246,8 +246,25 @@ impl CommitParticipant for Refuses {
     }
 }
 
-pub(crate) fn assert_closed<T: std::fmt::Debug>(result: Result<T, StateError>) {
+pub(crate) fn assert_closed<T: std::fmt::Debug>(result: &Result<T, StateError>) {
     assert!(matches!(result, Err(StateError::Closed)), "{result:?}");
 }
 
 pub(crate) const MINUTE: Duration = Duration::from_mins(1);
+
+/// Asserts that `sql` reads no table from end to end and does not sort.
+pub(crate) async fn assert_looks_up(test: &TestStore, sql: &str) {
+    let explain = sqlx::AssertSqlSafe(format!("EXPLAIN QUERY PLAN {sql}"));
+    let rows = sqlx::query(explain)
+        .fetch_all(&mut test.raw().await)
+        .await
+        .unwrap_or_else(|error| panic!("{sql}: {error}"));
+    let slow = |step: &String| {
+        // A list that the statement is given, or the limited result of a subquery.
+        let given = ["VIRTUAL TABLE", "CONSTANT ROW", "SCAN (subquery"];
+        let given = given.iter().any(|given| step.contains(given));
+        step.contains("TEMP B-TREE") || step.contains("SCAN") && !given
+    };
+    let steps: Vec<String> = rows.iter().map(|row| row.get(3)).collect();
+    assert!(!steps.iter().any(slow), "{sql}\n{steps:#?}");
+}

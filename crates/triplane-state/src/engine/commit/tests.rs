@@ -5,9 +5,13 @@ use futures::future::join_all;
 use sqlx::Connection as _;
 use uuid::Uuid;
 
-use crate::commit::{IntentRow, PendingFact, Repeat, Staged};
+use crate::commit::{CommitParticipant as _, IntentRow, PendingFact, Repeat, Staged};
+use crate::engine::commit::lookup::query;
+use crate::engine::commit::work::{Work, check};
 use crate::engine::commit::{Applied, Committed, Enqueued};
-use crate::engine::testing::{Refuses, Rows, TestStore, assert_closed, fact, judgement, receipt};
+use crate::engine::testing::{
+    Refuses, Rows, TestStore, assert_closed, assert_looks_up, fact, judgement, receipt,
+};
 use crate::error::StateError;
 
 /// Commits the facts in order and answers the identity that each was written under, or `-`.
@@ -257,7 +261,7 @@ async fn rows_that_cannot_be_committed_are_refused_when_they_are_staged() {
         dedup_key: None,
         expires_at_us: None,
     });
-    let refused = crate::engine::commit::work::check(&staged, 1);
+    let refused = check(&staged, 1);
     assert!(
         matches!(refused, Err(StateError::SignalNotStaged { .. })),
         "{refused:?}"
@@ -369,8 +373,7 @@ async fn staged_rows_go_into_a_transaction_that_its_owner_brings() {
     let test = TestStore::open().await;
     let stage = |fact: &PendingFact| {
         let mut staged = Staged::new();
-        crate::commit::CommitParticipant::stage(&Rows::default(), fact, &mut staged)
-            .expect("stages");
+        Rows::default().stage(fact, &mut staged).expect("stages");
         staged
     };
     let mut raw = test.raw().await;
@@ -421,8 +424,8 @@ async fn closing_commits_what_waits_and_refuses_what_comes_later() {
     for submitted in submitted {
         let _receipt = receipt(submitted.await.expect("was committed"));
     }
-    assert_closed(late.commit().await);
-    assert_closed(test.store.stats().await);
+    assert_closed(&late.commit().await);
+    assert_closed(&test.store.stats().await);
     test.store.close().await.expect("closing twice is harmless");
     assert!(
         !test.path.with_extension("db-wal").exists(),
@@ -443,5 +446,26 @@ async fn dropping_a_commit_leaves_no_open_transaction() {
     let operations = test.count("operation").await;
     for table in ["audit", "signal_log", "outbox", "outbox_transition"] {
         assert_eq!(test.count(table).await, operations, "{table}");
+    }
+}
+
+#[tokio::test]
+async fn what_is_read_before_a_commit_is_looked_up() {
+    let test = TestStore::open().await;
+    let work = |key| {
+        let fact = fact(key, "d");
+        let mut staged = Staged::new();
+        let rows = Rows {
+            dedup_key: Some("once".to_owned()),
+            ..Rows::default()
+        };
+        rows.stage(&fact, &mut staged).expect("stages");
+        Work { fact, staged }
+    };
+    let queries = query(&[work("a"), work("b")]).into_string();
+    let queries: Vec<_> = queries.split_terminator(';').collect();
+    assert_eq!(queries.len(), 4);
+    for sql in queries {
+        assert_looks_up(&test, sql).await;
     }
 }

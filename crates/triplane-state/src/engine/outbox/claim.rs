@@ -18,9 +18,9 @@ const BATCH_BYTES_MAX: i64 = 16 << 20;
 /// settled. It answers one JSON array, since every row of an answer costs a wake-up.
 /// `octet_length` reads the header of the signal's row, not its payload.
 pub(crate) const DUE: &str = "\
-    SELECT json_group_array(json_array(id, status, attempt, due_us, expires_at_us, bytes)) \
+    SELECT json_group_array(json_array(id, status, attempt, scheduled_at_us, expires_at_us, bytes)) \
     FROM (SELECT outbox.id, outbox.status, outbox.attempt, \
-                 outbox.next_attempt_at_us AS due_us, outbox.expires_at_us, \
+                 outbox.next_attempt_at_us AS scheduled_at_us, outbox.expires_at_us, \
                  octet_length(signal_log.payload) AS bytes \
           FROM outbox CROSS JOIN signal_log ON signal_log.id = outbox.signal_id \
           WHERE outbox.sink = ?1 AND outbox.status IN ('pending', 'delivering') \
@@ -75,7 +75,7 @@ pub(crate) async fn claim(
     let mut found: Vec<Due> =
         serde_json::from_str(&found).map_err(|error| sqlx::Error::Decode(error.into()))?;
     // SQL does not promise the order in which an array is put together.
-    found.sort_unstable_by_key(|due| (due.due_us, due.id));
+    found.sort_unstable_by_key(|due| (due.scheduled_at_us, due.id));
     let mut changes = Vec::with_capacity(found.len());
     let mut bytes = 0;
     for due in found {
@@ -119,7 +119,7 @@ struct Due {
     id: i64,
     status: OutboxStatus,
     attempt: u32,
-    due_us: i64,
+    scheduled_at_us: i64,
     expires_at_us: Option<i64>,
     payload_bytes: i64,
 }

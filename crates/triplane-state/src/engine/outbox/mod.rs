@@ -33,3 +33,6 @@ pub use status::OutboxStatus;
 pub use worker::{DeliveryTally, DeliveryWorker};
 
 pub(crate) use read::{entries, history};
+
+#[cfg(test)]
+mod tests;

@@ -142,3 +142,53 @@ impl SignalRecord {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::engine::signal_log::read::{PAGE_OF_ALL, PAGE_OF_SESSION};
+    use crate::engine::testing::{TestStore, assert_looks_up, fact, receipt};
+
+    #[tokio::test]
+    async fn pages_follow_each_other_without_gap_or_repetition() {
+        let test = TestStore::open().await;
+        for number in 0..10 {
+            let mut told = fact(&number.to_string(), "d");
+            told.session = format!("s{}", number % 2);
+            let _receipt = receipt(test.commit(told).await);
+        }
+        let (mut all, mut after) = (Vec::new(), 0);
+        loop {
+            let page = test.store.signals(None, after, 3).await.expect("reads");
+            let Some(last) = page.last() else { break };
+            after = last.position;
+            all.extend(page.into_iter().map(|it| it.identity));
+        }
+        assert_eq!(
+            all,
+            (0..10).map(|number| number.to_string()).collect::<Vec<_>>()
+        );
+
+        let page = test.store.signals(Some("s1"), 2, 2).await.expect("reads");
+        let read: Vec<_> = page
+            .iter()
+            .map(|it| (it.sequence, it.identity.as_str()))
+            .collect();
+        assert_eq!(read, [(3, "5"), (4, "7")]);
+        assert_eq!(page[0].payload.get(), r#"{"key":"5","digest":"d"}"#);
+        assert!(
+            test.store
+                .signals(Some("nobody"), 0, 2)
+                .await
+                .expect("reads")
+                .is_empty()
+        );
+    }
+
+    #[tokio::test]
+    async fn pages_are_looked_up() {
+        let test = TestStore::open().await;
+        for sql in [PAGE_OF_ALL, PAGE_OF_SESSION] {
+            assert_looks_up(&test, sql).await;
+        }
+    }
+}

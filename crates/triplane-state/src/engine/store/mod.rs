@@ -28,3 +28,6 @@ pub use options::{StoreOptions, Synchronous};
 
 pub(crate) use connections::Connections;
 pub(crate) use writer::Undo;
+
+#[cfg(test)]
+mod tests;
