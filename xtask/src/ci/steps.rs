@@ -101,28 +101,27 @@ fn lint(shop: &mut Shop<'_>) -> anyhow::Result<Outcome> {
 
 /// Each feature of each crate by itself, and none at all.
 fn features(shop: &mut Shop<'_>) -> anyhow::Result<Outcome> {
+    let mut failed = Vec::new();
     for member in &shop.workspace.members {
-        let features = member
-            .manifest
-            .table
-            .get("features")
-            .and_then(Value::as_table);
-        let names = features
-            .into_iter()
-            .flat_map(Table::keys)
-            .map(String::as_str);
+        let features = member.manifest.table.get("features");
+        let features = features.and_then(Value::as_table).into_iter();
+        let names = features.flat_map(Table::keys).map(String::as_str);
         let mut alone: Vec<_> = names.filter(|name| *name != "default").collect();
-        if alone.is_empty() {
-            continue;
+        if !alone.is_empty() {
+            alone.push("");
         }
-        alone.insert(0, "");
         for feature in alone {
             let lint = shop.cargo("clippy --locked --lib --no-default-features --package");
             let lint = lint.arg(&member.name).arg(format!("--features={feature}"));
-            lint.args("-- -D warnings").run()?;
+            if lint.args("-- -D warnings").run().is_err() {
+                failed.push(format!("{} with [{feature}]", member.name));
+            }
         }
     }
-    Ok(Passed)
+    if failed.is_empty() {
+        return Ok(Passed);
+    }
+    bail!("{}", failed.join(", "))
 }
 
 fn docs(shop: &mut Shop<'_>) -> anyhow::Result<Outcome> {
