@@ -1,1 +1,23 @@
 //! Is this command or path dangerous? A shell grammar, rules as data, resolved paths.
+//!
+//! Two guards implement [`triplane_interception::Guard`]:
+//!
+//! - [`commands()`]: a command is scanned, parsed on a thread of its own with a large stack and a
+//!   short time limit, normalised to simple commands, and held against rules that are data.
+//! - [`paths()`]: a path is checked in its form, followed through opened folders, and its end held
+//!   against the allowed folders and the protected names.
+//!
+//! Both fail closed: what cannot be read is refused. Neither asks anybody, and neither keeps state
+//! but the command guard's warm parser thread.
+#![doc = include_str!("../README.md")]
+
+mod place;
+mod names;
+mod tool;
+pub mod command;
+pub mod path;
+mod guard;
+
+pub use guard::{CommandGuard, PathGuard, commands, paths, paths_in};
+pub use place::Place;
+pub use tool::PathOp;

@@ -1,0 +1,807 @@
+//! One-line programs of interpreters, judged by their own tokens.
+//!
+//! This is no grammar of six languages. It tells comments, strings, names and calls apart, follows
+//! constants, and reports the calls that run commands, run code, or touch files.
+
+use std::collections::HashMap;
+
+use crate::command::word::{Part, Word};
+
+/// The interpreters whose one-liners are read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Language {
+    Python,
+    JavaScript,
+    Perl,
+    Ruby,
+    Php,
+    Awk,
+    Lua,
+}
+
+/// What a one-liner does.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum CodeAct {
+    /// Runs this text in a shell.
+    Script(Word),
+    /// Runs this argument vector.
+    Argv(Vec<Word>),
+    /// Runs this text as a program of the same language.
+    Code(Word),
+    /// Calls a function with these arguments.
+    Call { name: String, args: Vec<Word> },
+}
+
+#[derive(Debug, Clone, PartialEq)]
+enum Token {
+    Name(String),
+    Text(Word),
+    /// A command in backquotes or its like.
+    Command(Word),
+    Number(String),
+    Sign(char),
+    LineEnd,
+}
+
+/// Calls that hand a text or an argument vector to the system.
+const RUNNERS: [&str; 33] = [
+    "system", "popen", "popen2", "popen3", "exec", "execl", "execlp", "execle", "execv", "execvp",
+    "execve", "execvpe", "execsync", "execfile", "execfilesync", "spawn", "spawnsync", "spawnl",
+    "spawnlp", "spawnv", "spawnvp", "run", "call", "check_call", "check_output", "getoutput",
+    "getstatusoutput", "shell_exec", "passthru", "proc_open", "capture2", "capture3", "execute",
+];
+
+/// The acts of `code`; parts of it that are not known make an unknown act.
+pub(crate) fn acts(code: &Word, language: Language) -> Vec<CodeAct> {
+    let mut text = String::new();
+    let mut holes = false;
+    for part in &code.parts {
+        match part {
+            Part::Text(known) | Part::Glob(known) => text.push_str(known),
+            Part::Token | Part::Below | Part::Unknown => {
+                holes = true;
+                text.push('\u{1}');
+            }
+        }
+    }
+    let _ = holes;
+    let mut reader = Reader {
+        tokens: Lexer::new(&text, language, code.span.clone()).tokens(),
+        at: 0,
+        language,
+        constants: HashMap::new(),
+        aliases: HashMap::new(),
+        runs_commands: language != Language::JavaScript
+            || ["child_process", "execa", "shelljs", "zx", "Bun", "Deno"]
+                .iter()
+                .any(|module| text.contains(module)),
+        span: code.span.clone(),
+        acts: Vec::new(),
+    };
+    reader.read();
+    reader.acts
+}
+
+struct Lexer<'a> {
+    chars: Vec<char>,
+    at: usize,
+    language: Language,
+    span: std::ops::Range<usize>,
+    tokens: Vec<Token>,
+    _text: &'a str,
+}
+
+impl<'a> Lexer<'a> {
+    fn new(text: &'a str, language: Language, span: std::ops::Range<usize>) -> Self {
+        Self {
+            chars: text.chars().collect(),
+            at: 0,
+            language,
+            span,
+            tokens: Vec::new(),
+            _text: text,
+        }
+    }
+
+    fn peek(&self, ahead: usize) -> Option<char> {
+        self.chars.get(self.at + ahead).copied()
+    }
+
+    fn tokens(mut self) -> Vec<Token> {
+        while let Some(c) = self.peek(0) {
+            match c {
+                '\n' => {
+                    self.tokens.push(Token::LineEnd);
+                    self.at += 1;
+                }
+                _ if c.is_whitespace() => self.at += 1,
+                _ if self.comment(c) => {}
+                '"' | '\'' => {
+                    let prefix = self.prefix();
+                    self.string(c, &prefix);
+                }
+                '`' => self.backquoted(),
+                '/' if self.regex_follows() => self.regex(),
+                '%' if self.language == Language::Ruby && self.percent() => {}
+                _ if c.is_alphabetic() || c == '_' || c == '\u{1}' => self.name(),
+                _ if c.is_ascii_digit() => self.number(),
+                _ => {
+                    self.tokens.push(Token::Sign(c));
+                    self.at += 1;
+                }
+            }
+        }
+        self.tokens
+    }
+
+    fn comment(&mut self, c: char) -> bool {
+        let next = self.peek(1);
+        let line = match self.language {
+            Language::Python | Language::Perl | Language::Ruby | Language::Awk => c == '#',
+            Language::JavaScript => c == '/' && next == Some('/'),
+            Language::Php => c == '#' || c == '/' && next == Some('/'),
+            Language::Lua => c == '-' && next == Some('-'),
+        };
+        if line {
+            while self.peek(0).is_some_and(|c| c != '\n') {
+                self.at += 1;
+            }
+            return true;
+        }
+        let block = matches!(self.language, Language::JavaScript | Language::Php)
+            && c == '/'
+            && next == Some('*');
+        if block {
+            self.at += 2;
+            while self.at < self.chars.len() && !(self.peek(0) == Some('*') && self.peek(1) == Some('/'))
+            {
+                self.at += 1;
+            }
+            self.at += 2;
+        }
+        block
+    }
+
+    /// The letters before a quote, as in `rb'…'` or `f"…"`; they are taken off the names.
+    fn prefix(&mut self) -> String {
+        if self.language != Language::Python || self.at == 0 {
+            return String::new();
+        }
+        let adjacent = self.chars[self.at - 1].is_alphabetic();
+        match self.tokens.last() {
+            Some(Token::Name(name))
+                if adjacent && name.len() <= 2 && name.chars().all(|c| "rRbBuUfF".contains(c)) =>
+            {
+                let name = name.to_lowercase();
+                self.tokens.pop();
+                name
+            }
+            _ => String::new(),
+        }
+    }
+
+    fn string(&mut self, quote: char, prefix: &str) {
+        let triple = self.language == Language::Python
+            && self.peek(1) == Some(quote)
+            && self.peek(2) == Some(quote);
+        self.at += if triple { 3 } else { 1 };
+        let raw = prefix.contains('r')
+            || (quote == '\'' && matches!(self.language, Language::Perl | Language::Ruby | Language::Php));
+        let interpolates = match self.language {
+            Language::Python => prefix.contains('f'),
+            Language::Perl | Language::Ruby | Language::Php => quote == '"',
+            Language::JavaScript | Language::Awk | Language::Lua => false,
+        };
+        let word = self.body(raw, interpolates, |lexer| {
+            if triple {
+                (lexer.peek(0) == Some(quote)
+                    && lexer.peek(1) == Some(quote)
+                    && lexer.peek(2) == Some(quote))
+                .then_some(3)
+            } else {
+                (lexer.peek(0) == Some(quote)).then_some(1)
+            }
+        });
+        self.tokens.push(Token::Text(word));
+    }
+
+    fn backquoted(&mut self) {
+        self.at += 1;
+        let word = self.body(false, true, |lexer| (lexer.peek(0) == Some('`')).then_some(1));
+        let runs = matches!(self.language, Language::Perl | Language::Ruby | Language::Php);
+        self.tokens.push(if runs {
+            Token::Command(word)
+        } else {
+            Token::Text(word)
+        });
+    }
+
+    /// Ruby's `%x(…)` and `%q(…)`.
+    fn percent(&mut self) -> bool {
+        let (Some(kind), Some(open)) = (self.peek(1), self.peek(2)) else {
+            return false;
+        };
+        if !matches!(kind, 'x' | 'q' | 'Q' | 'w') || open.is_alphanumeric() || open.is_whitespace() {
+            return false;
+        }
+        self.at += 3;
+        let close = closer(open);
+        let word = self.body(true, kind != 'q', |lexer| (lexer.peek(0) == Some(close)).then_some(1));
+        self.delimited(kind, word);
+        true
+    }
+
+    fn delimited(&mut self, kind: char, word: Word) {
+        match kind {
+            'x' => self.tokens.push(Token::Command(word)),
+            'w' => {
+                let text = word.shown().into_owned();
+                self.tokens.push(Token::Sign('['));
+                for (nth, item) in text.split_whitespace().enumerate() {
+                    if nth > 0 {
+                        self.tokens.push(Token::Sign(','));
+                    }
+                    self.tokens
+                        .push(Token::Text(Word::text(item, self.span.clone())));
+                }
+                self.tokens.push(Token::Sign(']'));
+            }
+            _ => self.tokens.push(Token::Text(word)),
+        }
+    }
+
+    /// The text up to where `end` says, escapes decoded and interpolations unknown.
+    fn body(
+        &mut self,
+        raw: bool,
+        interpolates: bool,
+        end: impl Fn(&Self) -> Option<usize>,
+    ) -> Word {
+        let mut word = Word {
+            parts: Vec::new(),
+            span: self.span.clone(),
+        };
+        let mut text = String::new();
+        while let Some(c) = self.peek(0) {
+            if let Some(length) = end(self) {
+                self.at += length;
+                break;
+            }
+            if c == '\\' {
+                let escaped = self.peek(1).unwrap_or('\\');
+                self.at += 2;
+                if raw {
+                    if !matches!(escaped, '\'' | '\\') {
+                        text.push('\\');
+                    }
+                    text.push(escaped);
+                } else {
+                    self.escape(escaped, &mut text);
+                }
+                continue;
+            }
+            if c == '\u{1}' || interpolates && self.interpolation(c) {
+                if c == '\u{1}' {
+                    self.at += 1;
+                }
+                word.push_str(&text);
+                text.clear();
+                word.push(Part::Unknown);
+                continue;
+            }
+            text.push(c);
+            self.at += 1;
+        }
+        if !text.is_empty() || word.parts.is_empty() {
+            word.push_str(&text);
+        }
+        word
+    }
+
+    fn escape(&mut self, escaped: char, text: &mut String) {
+        match escaped {
+            'n' => text.push('\n'),
+            't' => text.push('\t'),
+            'r' => text.push('\r'),
+            '\n' => {}
+            'x' | 'u' => {
+                let braced = self.peek(0) == Some('{');
+                let start = self.at + usize::from(braced);
+                let most = if escaped == 'x' && !braced { 2 } else if braced { 6 } else { 4 };
+                let digits: String = self.chars[start.min(self.chars.len())..]
+                    .iter()
+                    .take(most)
+                    .take_while(|c| c.is_ascii_hexdigit())
+                    .collect();
+                self.at = start + digits.len() + usize::from(braced);
+                match u32::from_str_radix(&digits, 16).ok().and_then(char::from_u32) {
+                    Some(c) => text.push(c),
+                    None => text.push(escaped),
+                }
+            }
+            '0'..='7' => {
+                let mut value = escaped.to_digit(8).unwrap_or(0);
+                for _ in 0..2 {
+                    match self.peek(0).and_then(|c| c.to_digit(8)) {
+                        Some(digit) => {
+                            value = value * 8 + digit;
+                            self.at += 1;
+                        }
+                        None => break,
+                    }
+                }
+                text.extend(char::from_u32(value));
+            }
+            other => text.push(other),
+        }
+    }
+
+    /// Steps over an interpolated expression, if one starts here.
+    fn interpolation(&mut self, c: char) -> bool {
+        let next = self.peek(1);
+        let braced = match self.language {
+            Language::Python => {
+                if c == '{' && next == Some('{') {
+                    return false;
+                }
+                (c == '{').then_some(1)
+            }
+            Language::JavaScript => (c == '$' && next == Some('{')).then_some(2),
+            Language::Ruby => (c == '#' && next == Some('{')).then_some(2),
+            Language::Perl | Language::Php => {
+                if matches!(c, '$' | '@')
+                    && next.is_some_and(|next| next.is_alphabetic() || matches!(next, '_' | '{'))
+                {
+                    if next != Some('{') {
+                        self.at += 1;
+                        while self
+                            .peek(0)
+                            .is_some_and(|c| c.is_alphanumeric() || c == '_')
+                        {
+                            self.at += 1;
+                        }
+                        return true;
+                    }
+                    Some(2)
+                } else {
+                    (self.language == Language::Php && c == '{' && next == Some('$')).then_some(1)
+                }
+            }
+            Language::Awk | Language::Lua => None,
+        };
+        let Some(length) = braced else {
+            return false;
+        };
+        self.at += length;
+        let mut depth = 1;
+        while let Some(c) = self.peek(0) {
+            self.at += 1;
+            match c {
+                '{' => depth += 1,
+                '}' => {
+                    depth -= 1;
+                    if depth == 0 {
+                        break;
+                    }
+                }
+                _ => {}
+            }
+        }
+        true
+    }
+
+    fn regex_follows(&self) -> bool {
+        if matches!(self.language, Language::Python | Language::Php | Language::Lua) {
+            return false;
+        }
+        match self.tokens.last() {
+            None | Some(Token::LineEnd) => true,
+            Some(Token::Sign(sign)) => !matches!(sign, ')' | ']' | '}'),
+            Some(Token::Name(name)) => {
+                matches!(name.as_str(), "return" | "if" | "unless" | "and" | "or" | "not" | "split")
+            }
+            Some(_) => false,
+        }
+    }
+
+    fn regex(&mut self) {
+        self.at += 1;
+        let mut in_set = false;
+        while let Some(c) = self.peek(0) {
+            self.at += 1;
+            match c {
+                '\\' => self.at += 1,
+                '[' => in_set = true,
+                ']' => in_set = false,
+                '/' if !in_set => break,
+                '\n' => break,
+                _ => {}
+            }
+        }
+        self.tokens.push(Token::Number("/".to_owned()));
+    }
+
+    fn name(&mut self) {
+        let start = self.at;
+        while self
+            .peek(0)
+            .is_some_and(|c| c.is_alphanumeric() || matches!(c, '_' | '\u{1}'))
+        {
+            self.at += 1;
+        }
+        let name: String = self.chars[start..self.at].iter().collect();
+        let quotes = self.language == Language::Perl && matches!(name.as_str(), "q" | "qq" | "qw" | "qx");
+        if quotes {
+            while self.peek(0).is_some_and(char::is_whitespace) {
+                self.at += 1;
+            }
+            if let Some(open) = self.peek(0).filter(|c| !c.is_alphanumeric() && !matches!(c, '=' | ',' | ';' | ')')) {
+                self.at += 1;
+                let close = closer(open);
+                let word = self.body(name == "q", name != "q", |lexer| {
+                    (lexer.peek(0) == Some(close)).then_some(1)
+                });
+                self.delimited(name.chars().nth(1).unwrap_or('q'), word);
+                return;
+            }
+        }
+        self.tokens.push(Token::Name(name));
+    }
+
+    fn number(&mut self) {
+        let start = self.at;
+        while self
+            .peek(0)
+            .is_some_and(|c| c.is_ascii_alphanumeric() || c == '.')
+        {
+            self.at += 1;
+        }
+        self.tokens
+            .push(Token::Number(self.chars[start..self.at].iter().collect()));
+    }
+}
+
+fn closer(open: char) -> char {
+    match open {
+        '(' => ')',
+        '[' => ']',
+        '{' => '}',
+        '<' => '>',
+        other => other,
+    }
+}
+
+struct Reader {
+    tokens: Vec<Token>,
+    at: usize,
+    language: Language,
+    constants: HashMap<String, Vec<Word>>,
+    /// Names under which a call is known, by `import … as …`.
+    aliases: HashMap<String, String>,
+    runs_commands: bool,
+    span: std::ops::Range<usize>,
+    acts: Vec<CodeAct>,
+}
+
+impl Reader {
+    fn read(&mut self) {
+        while self.at < self.tokens.len() {
+            self.import();
+            self.constant();
+            self.step();
+        }
+    }
+
+    fn step(&mut self) {
+        let Some(token) = self.tokens.get(self.at).cloned() else {
+            return;
+        };
+        self.at += 1;
+        match token {
+            Token::Command(command) => self.acts.push(CodeAct::Script(command)),
+            Token::Name(name) => {
+                let name = self.aliases.get(&name).cloned().unwrap_or(name);
+                match self.tokens.get(self.at) {
+                    Some(Token::Sign('(')) => {
+                        let args = self.arguments(self.at + 1);
+                        self.call(&name, args);
+                    }
+                    // A call without parentheses, as Perl and Ruby have it.
+                    Some(Token::Text(_) | Token::Sign('[')) if self.calls_bare(&name) => {
+                        let args = self.arguments(self.at);
+                        self.call(&name, args);
+                    }
+                    Some(Token::Name(_)) if self.calls_bare(&name) => {
+                        let args = self.arguments(self.at);
+                        self.call(&name, args);
+                    }
+                    Some(Token::Sign('$' | '@')) if self.calls_bare(&name) => {
+                        let unknown = vec![vec![Word::unknown(self.span.clone())]];
+                        self.call(&name, unknown);
+                    }
+                    _ => {}
+                }
+            }
+            // `object['name'](…)` is a call of `name`.
+            Token::Text(word) => {
+                let name = word.literal().map(str::to_owned);
+                let indexed = self.at >= 2 && self.tokens[self.at - 2] == Token::Sign('[');
+                if let Some(name) = name
+                    && indexed
+                    && self.tokens.get(self.at) == Some(&Token::Sign(']'))
+                    && self.tokens.get(self.at + 1) == Some(&Token::Sign('('))
+                {
+                    let args = self.arguments(self.at + 2);
+                    self.call(&name, args);
+                } else if self.language == Language::Awk {
+                    self.awk_pipe(word);
+                }
+            }
+            Token::Number(_) | Token::Sign(_) | Token::LineEnd => {}
+        }
+    }
+
+    /// In awk a text beside `|` is a command, and a text behind `>` a file.
+    fn awk_pipe(&mut self, word: Word) {
+        let before = self.at.checked_sub(2).and_then(|at| self.tokens.get(at));
+        let after = self.tokens.get(self.at);
+        let piped = matches!(before, Some(Token::Sign('|' | '&')))
+            || matches!(
+                (after, self.tokens.get(self.at + 1)),
+                (Some(Token::Sign('|')), Some(Token::Name(name))) if name == "getline"
+            );
+        if piped {
+            self.acts.push(CodeAct::Script(word));
+        } else if before == Some(&Token::Sign('>')) {
+            self.acts.push(CodeAct::Call {
+                name: "write".to_owned(),
+                args: vec![word],
+            });
+        }
+    }
+
+    fn calls_bare(&self, name: &str) -> bool {
+        match self.language {
+            Language::Perl | Language::Ruby => {
+                !matches!(name, "puts" | "print" | "say" | "p" | "printf" | "warn" | "die" | "use" | "require" | "my" | "our" | "local" | "if" | "unless" | "and" | "or" | "not" | "return")
+            }
+            Language::Awk => name == "system",
+            Language::Python | Language::JavaScript | Language::Php | Language::Lua => false,
+        }
+    }
+
+    fn import(&mut self) {
+        let as_at = |at: usize| match (
+            self.tokens.get(at),
+            self.tokens.get(at + 1),
+            self.tokens.get(at + 2),
+        ) {
+            (Some(Token::Name(name)), Some(Token::Name(keyword)), Some(Token::Name(alias)))
+                if keyword == "as" =>
+            {
+                Some((alias.clone(), name.clone()))
+            }
+            _ => None,
+        };
+        if let Some((alias, name)) = as_at(self.at) {
+            self.aliases.insert(alias, name);
+        }
+    }
+
+    /// `name = 'text'` is remembered.
+    fn constant(&mut self) {
+        let Some(Token::Name(name)) = self.tokens.get(self.at) else {
+            return;
+        };
+        let is = self.tokens.get(self.at + 1) == Some(&Token::Sign('='))
+            && !matches!(self.tokens.get(self.at + 2), Some(Token::Sign('=' | '~')));
+        if !is {
+            return;
+        }
+        let name = name.clone();
+        let (value, _) = self.expression(self.at + 2);
+        self.constants.insert(name, value);
+    }
+
+    /// The arguments that start at `at`, each with its words: one for a text, more for a list.
+    fn arguments(&self, start: usize) -> Vec<Vec<Word>> {
+        let mut args = Vec::new();
+        let mut at = start;
+        for _ in 0..32 {
+            let (words, end) = self.expression(at);
+            let keyword = matches!(
+                (self.tokens.get(at), self.tokens.get(at + 1)),
+                (Some(Token::Name(_)), Some(Token::Sign('=')))
+            );
+            if !keyword && end > at {
+                args.push(words);
+            }
+            at = end;
+            if self.tokens.get(at) != Some(&Token::Sign(',')) {
+                break;
+            }
+            at += 1;
+        }
+        args
+    }
+
+    /// The words of the expression at `start`, and where it ends.
+    fn expression(&self, start: usize) -> (Vec<Word>, usize) {
+        let mut at = start;
+        let mut value: Option<Word> = None;
+        let mut list: Option<Vec<Word>> = None;
+        let mut known = true;
+        let mut depth = 0usize;
+        let mut joined = true;
+        while let Some(token) = self.tokens.get(at) {
+            match token {
+                Token::LineEnd if depth == 0 => break,
+                Token::LineEnd => {}
+                Token::Sign(',' | ';') if depth == 0 => break,
+                Token::Sign(')' | ']' | '}') if depth == 0 => break,
+                Token::Sign('[') if depth == 0 && value.is_none() && list.is_none() && at == start => {
+                    let (words, end) = self.list(at + 1);
+                    list = Some(words);
+                    at = end;
+                    continue;
+                }
+                Token::Sign('(' | '[' | '{') => {
+                    depth += 1;
+                    known = false;
+                }
+                Token::Sign(')' | ']' | '}') => depth -= 1,
+                Token::Name(word)
+                    if depth == 0
+                        && matches!(word.as_str(), "if" | "unless" | "or" | "and" | "for" | "while")
+                        && at > start =>
+                {
+                    break;
+                }
+                Token::Text(text) if depth == 0 => {
+                    if !joined && value.is_some() && self.language != Language::Python && self.language != Language::Awk {
+                        known = false;
+                    }
+                    let value = value.get_or_insert_with(|| Word {
+                        parts: Vec::new(),
+                        span: self.span.clone(),
+                    });
+                    for part in &text.parts {
+                        value.push(part.clone());
+                    }
+                    if text.parts.is_empty() {
+                        value.push_str("");
+                    }
+                    joined = false;
+                }
+                Token::Sign('+' | '.') if depth == 0 => joined = true,
+                Token::Sign('$' | '@') if depth == 0 => {}
+                Token::Name(name) if depth == 0 => match self.constants.get(name) {
+                    Some(words) if words.len() == 1 && value.is_none() || joined && self.constants.get(name).is_some_and(|words| words.len() == 1) => {
+                        let words = &self.constants[name];
+                        let value = value.get_or_insert_with(|| Word {
+                            parts: Vec::new(),
+                            span: self.span.clone(),
+                        });
+                        for part in &words[0].parts {
+                            value.push(part.clone());
+                        }
+                        joined = false;
+                    }
+                    Some(words) if at == start => list = Some(words.clone()),
+                    _ if matches!(name.as_str(), "executable" | "execPath") => {
+                        value = Some(Word::text(
+                            if self.language == Language::Python { "python3" } else { "node" },
+                            self.span.clone(),
+                        ));
+                        known = true;
+                    }
+                    _ if self.language == Language::Awk => {
+                        let value = value.get_or_insert_with(Word::default);
+                        value.push(Part::Unknown);
+                    }
+                    _ => known = false,
+                },
+                Token::Number(number) if depth == 0 && value.is_none() => {
+                    value = Some(Word::text(number.clone(), self.span.clone()));
+                }
+                _ if depth == 0 => {
+                    if let Some(value) = &mut value {
+                        value.push(Part::Unknown);
+                    } else {
+                        known = false;
+                    }
+                }
+                _ => {}
+            }
+            at += 1;
+        }
+        let words = match (list, value) {
+            (Some(words), _) => words,
+            (None, Some(mut value)) => {
+                if !known {
+                    value.push(Part::Unknown);
+                }
+                vec![value]
+            }
+            (None, None) => vec![Word::unknown(self.span.clone())],
+        };
+        (words, at)
+    }
+
+    /// The words of a list up to its bracket, and where it ends.
+    fn list(&self, start: usize) -> (Vec<Word>, usize) {
+        let mut words = Vec::new();
+        let mut at = start;
+        loop {
+            let (item, end) = self.expression(at);
+            if end > at {
+                words.extend(item);
+            }
+            at = end;
+            match self.tokens.get(at) {
+                Some(Token::Sign(',')) => at += 1,
+                Some(Token::LineEnd) => at += 1,
+                Some(_) => return (words, at + 1),
+                None => return (words, at),
+            }
+        }
+    }
+
+    fn call(&mut self, name: &str, args: Vec<Vec<Word>>) {
+        let lower = name.to_lowercase();
+        let evaluates = match self.language {
+            Language::Python => matches!(lower.as_str(), "exec" | "eval" | "compile"),
+            Language::JavaScript => matches!(lower.as_str(), "eval" | "function"),
+            Language::Ruby => matches!(lower.as_str(), "eval" | "instance_eval"),
+            Language::Perl | Language::Php => lower == "eval" || lower == "assert",
+            Language::Lua => matches!(lower.as_str(), "load" | "loadstring"),
+            Language::Awk => false,
+        };
+        if evaluates {
+            if let Some(code) = args.first().and_then(|words| words.first()) {
+                self.acts.push(CodeAct::Code(code.clone()));
+            }
+            return;
+        }
+        // `getattr(module, 'name')` names a call whose arguments are not seen.
+        if matches!(lower.as_str(), "getattr" | "send" | "public_send" | "call_user_func") {
+            for words in &args {
+                if let [word] = words.as_slice()
+                    && let Some(named) = word.literal()
+                    && (RUNNERS.contains(&named.to_lowercase().as_str()) || named.starts_with("rm"))
+                {
+                    let unknown = vec![vec![Word::unknown(self.span.clone())]];
+                    let named = named.to_owned();
+                    self.call(&named, unknown);
+                }
+            }
+            return;
+        }
+        if self.runs_commands && RUNNERS.contains(&lower.as_str()) {
+            let single = args.len() == 1 && args[0].len() == 1;
+            if single {
+                self.acts.push(CodeAct::Script(args[0][0].clone()));
+            } else if !args.is_empty() {
+                // Options and environments at the end hold no texts.
+                let takes_a_vector = !lower.starts_with("spawn") || args[0].len() > 1;
+                let mut argv: Vec<Word> = args.iter().flatten().cloned().collect();
+                if !takes_a_vector && matches!(argv.first(), Some(word) if word.literal().is_none()) {
+                    argv.truncate(2);
+                }
+                while argv.len() > 1 && argv.last().is_some_and(|word| word.parts == [Part::Unknown]) {
+                    argv.pop();
+                }
+                if argv.len() == 1 {
+                    self.acts.push(CodeAct::Script(argv.remove(0)));
+                } else {
+                    self.acts.push(CodeAct::Argv(argv));
+                }
+            }
+            return;
+        }
+        self.acts.push(CodeAct::Call {
+            name: lower,
+            args: args.into_iter().flatten().collect(),
+        });
+    }
+}

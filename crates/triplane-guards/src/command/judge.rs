@@ -1,0 +1,53 @@
+//! From a command to the verdict: the severest rule against any of its simple commands.
+
+use std::ops::Range;
+
+use crate::command::normalise::{Simple, normalise, pseudo};
+use crate::command::rules::{Rule, Tier, hit};
+use crate::place::Place;
+
+/// A rule that spoke against a command.
+#[derive(Debug, Clone)]
+pub struct Objection {
+    /// The rule.
+    pub rule: &'static Rule,
+    /// The part that it spoke about, in bytes of the command.
+    pub span: Range<usize>,
+    /// What was found there beyond the rule's reason.
+    pub detail: Option<String>,
+}
+
+/// The severest objection against `command`; of equals, the first.
+///
+/// Must run on the parser's thread unless [`plain`](crate::command::parse::plain) holds for the
+/// command.
+pub(crate) fn judge(command: &str, place: &Place) -> Option<Objection> {
+    severest(&normalise(command, place), place)
+}
+
+fn severest(simples: &[Simple], place: &Place) -> Option<Objection> {
+    let mut severest: Option<Objection> = None;
+    for simple in simples {
+        let Some(hit) = hit(simple, place) else {
+            continue;
+        };
+        if severest
+            .as_ref()
+            .is_none_or(|objection| objection.rule.tier < hit.rule.tier)
+        {
+            let detail = (simple.program == pseudo::UNPARSABLE)
+                .then(|| simple.args.first().map(|word| word.shown().into_owned()))
+                .flatten();
+            let catastrophic = hit.rule.tier == Tier::Catastrophic;
+            severest = Some(Objection {
+                rule: hit.rule,
+                span: hit.span,
+                detail,
+            });
+            if catastrophic {
+                break;
+            }
+        }
+    }
+    severest
+}

@@ -1,0 +1,192 @@
+//! What a shell would remember between the commands of one line.
+//!
+//! A value that depends on which branch ran is kept as alternatives; every one of them is judged.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use brush_parser::ast::FunctionBody;
+
+use crate::command::word::{Part, Word};
+use crate::place::{Place, absolute};
+
+/// The most alternatives that are kept of one value; beyond them it is unknown.
+pub(crate) const ALTERNATIVES_MAX: usize = 8;
+
+/// One alternative of a variable's value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Value {
+    Scalar(Word),
+    Array(Vec<Word>),
+}
+
+impl Value {
+    /// The words of the value, one for a scalar.
+    pub(crate) fn words(&self) -> &[Word] {
+        match self {
+            Self::Scalar(word) => std::slice::from_ref(word),
+            Self::Array(words) => words,
+        }
+    }
+
+    fn unknown() -> Self {
+        Self::Scalar(Word::unknown(0..0))
+    }
+}
+
+/// Folders that may be the current one; `None` is any folder.
+pub(crate) type Folders = Vec<Option<String>>;
+
+/// The state of one shell.
+#[derive(Debug, Clone)]
+pub(crate) struct ShellState {
+    pub(crate) variables: HashMap<String, Vec<Value>>,
+    /// `$1` and on; `None` when nobody knows them.
+    pub(crate) positional: Option<Vec<Word>>,
+    pub(crate) cwd: Folders,
+    pub(crate) cwd_before: Folders,
+    pub(crate) folder_stack: Vec<Folders>,
+    pub(crate) functions: HashMap<String, Rc<Function>>,
+    pub(crate) aliases: HashMap<String, Word>,
+    /// What files hold that this line has written, by absolute path.
+    pub(crate) files: HashMap<String, Word>,
+    /// Whether paths are those of another machine.
+    pub(crate) remote: bool,
+}
+
+/// A function that the line defines.
+#[derive(Debug)]
+pub(crate) struct Function {
+    pub(crate) body: FunctionBody,
+    pub(crate) called: std::cell::Cell<bool>,
+}
+
+impl ShellState {
+    pub(crate) fn new(place: &Place) -> Self {
+        Self {
+            variables: HashMap::new(),
+            positional: None,
+            cwd: vec![Some(place.cwd.clone())],
+            cwd_before: vec![None],
+            folder_stack: Vec::new(),
+            functions: HashMap::new(),
+            aliases: HashMap::new(),
+            files: HashMap::new(),
+            remote: false,
+        }
+    }
+
+    /// The state of a shell on another machine: it shares nothing with this one.
+    pub(crate) fn elsewhere(&self) -> Self {
+        Self {
+            variables: HashMap::new(),
+            positional: None,
+            cwd: vec![None],
+            cwd_before: vec![None],
+            folder_stack: Vec::new(),
+            functions: HashMap::new(),
+            aliases: HashMap::new(),
+            files: HashMap::new(),
+            remote: true,
+        }
+    }
+
+    pub(crate) fn assign(&mut self, name: &str, value: Value) {
+        self.variables.insert(name.to_owned(), vec![value]);
+    }
+
+    pub(crate) fn assign_alternatives(&mut self, name: &str, mut values: Vec<Value>) {
+        values.dedup();
+        if values.is_empty() || values.len() > ALTERNATIVES_MAX * 2 {
+            values = vec![Value::unknown()];
+        }
+        self.variables.insert(name.to_owned(), values);
+    }
+
+    pub(crate) fn forget(&mut self, name: &str) {
+        self.variables
+            .insert(name.to_owned(), vec![Value::unknown()]);
+    }
+
+    /// Enters each of `folders`, seen from each current folder.
+    pub(crate) fn enter(&mut self, folder: &Word) {
+        let mut entered = Folders::new();
+        for cwd in &self.cwd {
+            let next = match (folder.literal(), cwd) {
+                (Some(path), _) if path.starts_with('/') => Some(absolute(path, "/")),
+                (Some(path), Some(cwd)) => Some(absolute(path, cwd)),
+                (Some(_), None) => None,
+                // A new folder below a known one, such as a temporary folder.
+                (None, _) if folder.parts.last() == Some(&Part::Below) => {
+                    let base = folder.prefix();
+                    base.starts_with('/').then(|| format!("{base}\u{1}"))
+                }
+                (None, _) => None,
+            };
+            if !entered.contains(&next) {
+                entered.push(next);
+            }
+        }
+        self.go(entered);
+    }
+
+    pub(crate) fn go(&mut self, folders: Folders) {
+        self.cwd_before = std::mem::replace(&mut self.cwd, folders);
+    }
+
+    /// Makes this the state of a shell of which either this or `other` ran.
+    pub(crate) fn join(&mut self, other: &Self) {
+        for (name, theirs) in &other.variables {
+            match self.variables.get_mut(name) {
+                Some(ours) => {
+                    for value in theirs {
+                        if !ours.contains(value) {
+                            ours.push(value.clone());
+                        }
+                    }
+                    if ours.len() > ALTERNATIVES_MAX {
+                        *ours = vec![Value::unknown()];
+                    }
+                }
+                None => {
+                    let mut values = theirs.clone();
+                    values.push(Value::unknown());
+                    self.variables.insert(name.clone(), values);
+                }
+            }
+        }
+        for (name, ours) in &mut self.variables {
+            if !other.variables.contains_key(name) && !ours.contains(&Value::unknown()) {
+                ours.push(Value::unknown());
+            }
+        }
+        for folder in &other.cwd {
+            if !self.cwd.contains(folder) {
+                self.cwd.push(folder.clone());
+            }
+        }
+        if self.cwd.len() > ALTERNATIVES_MAX {
+            self.cwd = vec![None];
+        }
+        for (name, function) in &other.functions {
+            self.functions
+                .entry(name.clone())
+                .or_insert_with(|| Rc::clone(function));
+        }
+        for (name, alias) in &other.aliases {
+            self.aliases
+                .entry(name.clone())
+                .or_insert_with(|| alias.clone());
+        }
+        for (path, content) in &other.files {
+            self.files
+                .entry(path.clone())
+                .or_insert_with(|| content.clone());
+        }
+    }
+
+    /// Whether `other` differs in what a second run of the same commands could see.
+    pub(crate) fn changed_since(&self, other: &Self) -> bool {
+        self.cwd != other.cwd || self.variables != other.variables
+    }
+}
