@@ -18,7 +18,7 @@ use toml::{Table, Value};
 
 use crate::finding::Finding;
 use crate::rust::lexer::{Kind, Token, tokens, tokens_with_docs};
-use crate::rust::module_tree::ModuleTree;
+use crate::rust::module_tree::{Extent, ModuleTree};
 use crate::rust::source_files::rust_files;
 use crate::rust::test_items::part;
 use crate::rust::use_tree;
@@ -161,7 +161,7 @@ fn shipped_files(workspace: &Workspace, member: &Member) -> anyhow::Result<BTree
     );
     let mut files = BTreeSet::new();
     for root in roots.into_iter().filter(|root| root.is_file()) {
-        let tree = ModuleTree::read(&root)?;
+        let tree = ModuleTree::read(&root, Extent::Shipped)?;
         files.extend(tree.modules.into_iter().map(|module| module.file));
     }
     Ok(files)
@@ -183,7 +183,7 @@ fn modules_of_build_script(
     if !file.is_file() {
         return Ok(Vec::new());
     }
-    let tree = ModuleTree::read(&file)?;
+    let tree = ModuleTree::read(&file, Extent::Shipped)?;
     let files: BTreeSet<_> = tree.modules.iter().map(|module| &module.file).collect();
     files
         .into_iter()

@@ -1,11 +1,12 @@
 //! `cargo xtask layers`: who may know whom.
 //!
 //! Fails on an arrow between crates that is not allowed, on a module that imports one declared
-//! below it, on a path in ARCHITECTURE.md that does not exist, and on a legacy name that runs
-//! handlers by itself. Long files are only reported.
+//! below it, on a source file that no module declares, on a path in ARCHITECTURE.md that does not
+//! exist, and on a legacy name that runs handlers by itself. Long files are only reported.
 
 mod arrows;
 mod order;
+mod orphans;
 mod concepts;
 mod legacy;
 mod length;
@@ -20,6 +21,7 @@ pub(crate) fn check(workspace: &Workspace) -> anyhow::Result<Vec<Finding>> {
         arrows::check(workspace),
         arrows::testkit_stays_in_integration_tests(workspace)?,
         order::check(workspace),
+        orphans::check(workspace)?,
         concepts::check(workspace)?,
         legacy::check(workspace)?,
         length::check(workspace)?,

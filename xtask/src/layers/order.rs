@@ -7,7 +7,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::finding::Finding;
-use crate::rust::module_tree::{ModuleId, ModuleTree};
+use crate::rust::module_tree::{Extent, ModuleId, ModuleTree};
 use crate::rust::resolve::modules_of;
 use crate::rust::use_tree::{Brings, Import};
 use crate::workspace::Workspace;
@@ -21,7 +21,7 @@ pub(super) fn check(workspace: &Workspace) -> Vec<Finding> {
             if !root_file.is_file() {
                 continue;
             }
-            match ModuleTree::read(&root_file) {
+            match ModuleTree::read(&root_file, Extent::Shipped) {
                 Ok(tree) => check_tree(&workspace.root, &tree, &mut findings),
                 Err(error) => {
                     let file = relative(&workspace.root, &root_file);

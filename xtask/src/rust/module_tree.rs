@@ -13,10 +13,20 @@ use crate::rust::use_tree::{self, Brings, Import};
 /// The index of a module in its [`ModuleTree`]; the root is 0.
 pub(crate) type ModuleId = usize;
 
-/// The modules of one target, without those that are compiled only for tests.
-#[derive(Debug, Default)]
+/// The modules of one target.
+#[derive(Debug)]
 pub(crate) struct ModuleTree {
+    extent: Extent,
     pub(crate) modules: Vec<Module>,
+}
+
+/// Which modules of a target are read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Extent {
+    /// Those that are compiled outside tests.
+    Shipped,
+    /// All of them.
+    WithTests,
 }
 
 /// One module.
@@ -50,8 +60,9 @@ impl ModuleTree {
     /// Reads the target whose root is `root_file`.
     ///
     /// Fails when a file cannot be read, or a declared module has no file.
-    pub(crate) fn read(root_file: &Path) -> anyhow::Result<Self> {
-        let mut tree = Self::default();
+    pub(crate) fn read(root_file: &Path, extent: Extent) -> anyhow::Result<Self> {
+        let modules = Vec::new();
+        let mut tree = Self { extent, modules };
         let folder = root_file
             .parent()
             .context("a root file stands in a folder")?;
@@ -87,7 +98,11 @@ impl ModuleTree {
             .with_context(|| format!("cannot read the module {}", file.display()))?;
         let all = tokens(&source);
         let id = self.add(path, file, parent, declared);
-        self.read_body(id, &part(&all).shipped, children_folder)?;
+        let body = match self.extent {
+            Extent::Shipped => part(&all).shipped,
+            Extent::WithTests => all,
+        };
+        self.read_body(id, &body, children_folder)?;
         Ok(id)
     }
 
