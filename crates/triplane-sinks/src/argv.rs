@@ -22,19 +22,18 @@
 //! | exits with another code, or cannot be started | `Retry` |
 //! | is still running when its time is up, and is killed with its group | `Unknown` |
 //! | is ended by somebody else's signal | `Unknown` |
-//! | cannot take this delivery: an argument too long or with a NUL | `Reject` |
+//! | cannot take this delivery: an argument or a variable too long or with a NUL | `Reject` |
 //!
 //! The command is not contained: it has the rights of this process, and a child that starts a
 //! session of its own outlives it.
 
 use std::ffi::OsString;
+use std::io;
 use std::time::Duration;
 
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
-use triplane_process::{
-    Argv, ArgvRefused, Captured, Environment, Invocation, Limits, Outcome, Scope,
-};
+use triplane_process::{Argv, Captured, Environment, Invocation, Limits, Outcome, Scope};
 use triplane_state::delivery::{
     DeliveryIntent, DeliveryResult, DeliverySink, Idempotency, SinkDeclaration, SinkDurability,
 };
@@ -109,7 +108,7 @@ impl ArgvSink {
     async fn run(&self, intent: &DeliveryIntent) -> DeliveryResult {
         let argv = match self.template.fill(|field| field.of(intent)) {
             Ok(argv) => argv,
-            Err(refused) => return cannot_take(&refused),
+            Err(refused) => return cannot_take(&refused.to_string()),
         };
         let completed = self.invocation(argv, intent).run(&Scope::new()).await;
         answer(&completed.outcome, &completed.stderr)
@@ -151,9 +150,10 @@ impl DeliverySink for ArgvSink {
     }
 }
 
-fn cannot_take(refused: &ArgvRefused) -> DeliveryResult {
+/// No attempt will do better: the arguments and variables of this delivery will be the same.
+fn cannot_take(refused: &str) -> DeliveryResult {
     DeliveryResult::Reject {
-        reason: format!("{refused}; give the payload on the standard input"),
+        reason: format!("the command cannot take this delivery: {refused}"),
     }
 }
 
@@ -168,11 +168,23 @@ fn answer(outcome: &Outcome, stderr: &Captured) -> DeliveryResult {
     match outcome {
         Outcome::Exited(0) => DeliveryResult::Delivered(None),
         Outcome::Exited(code) => retry(format!("the command exited with {code}")),
+        Outcome::SpawnFailed(error) if concerns_the_delivery(error) => {
+            cannot_take(&error.to_string())
+        }
         Outcome::SpawnFailed(error) => retry(format!("the command cannot be started: {error}")),
         Outcome::TimedOut => unknown("the command was killed when its time was up".to_owned()),
         Outcome::Signalled(signal) => unknown(format!("signal {signal} ended the command")),
         other => unknown(format!("nothing is known of the command: {other:?}")),
     }
+}
+
+/// Whether the system refused what was handed over rather than the program.
+fn concerns_the_delivery(error: &io::Error) -> bool {
+    let kinds = [
+        io::ErrorKind::InvalidInput,
+        io::ErrorKind::ArgumentListTooLong,
+    ];
+    kinds.contains(&error.kind())
 }
 
 /// What happened and what the command said, without control characters and within the bound.

@@ -110,16 +110,26 @@ async fn a_program_that_is_missing_is_looked_for_again() {
 }
 
 #[tokio::test]
-async fn a_payload_that_no_argument_can_hold_is_rejected_at_once() {
-    let payload = format!("\"{}\"", "x".repeat(200_000));
-    let rejected = answers(script("exit 0", &["{payload}"]), &payload).await;
-    let [DeliveryResult::Reject { reason }] = &rejected[..] else {
-        panic!("{rejected:?}")
+async fn a_delivery_that_the_command_cannot_take_is_rejected_at_once() {
+    let reject = |answers: Vec<DeliveryResult>| match &answers[..] {
+        [DeliveryResult::Reject { reason }] => reason.clone(),
+        other => panic!("{other:?}"),
     };
-    assert!(
-        reason.ends_with("give the payload on the standard input"),
-        "{reason}"
-    );
+    let payload = format!("\"{}\"", "x".repeat(200_000));
+    let by_argument = reject(answers(script("exit 0", &["{payload}"]), &payload).await);
+    let wanted = "the command cannot take this delivery: word 4 of the command has 200002 bytes, \
+                  more than 131071";
+    assert_eq!(by_argument, wanted);
     let by_input = answers(script("cat >/dev/null", &[]), &payload).await;
     assert_eq!(by_input, [DeliveryResult::Delivered(None)]);
+
+    let fixture = Fixture::new().await;
+    fixture.commit(&"i".repeat(200_000), "1").await;
+    let witness = Witness::of(script("exit 0", &[]));
+    fixture.deliver(witness.clone()).await;
+    let by_variable = reject(witness.answers());
+    assert!(
+        by_variable.starts_with("the command cannot take this delivery: "),
+        "{by_variable}"
+    );
 }
