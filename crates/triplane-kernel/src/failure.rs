@@ -45,6 +45,29 @@ impl HandlerFailure {
     }
 }
 
+impl HandlerFailure {
+    /// The failure and all its sources, outermost first, as one line.
+    ///
+    /// ```
+    /// use triplane_kernel::HandlerFailure;
+    ///
+    /// let inner = std::io::Error::other("disk full");
+    /// let failure = HandlerFailure::failed(std::io::Error::other(inner));
+    /// assert_eq!(failure.chain(), "disk full");
+    /// ```
+    pub fn chain(&self) -> String {
+        let mut text = self.to_string();
+        // The failure and the error that it wraps show the same text.
+        let mut source = self.source().and_then(Error::source);
+        while let Some(error) = source {
+            text.push_str(": ");
+            text.push_str(&error.to_string());
+            source = error.source();
+        }
+        text
+    }
+}
+
 /// The error inside a [`HandlerFailure`].
 pub enum HandlerError {
     /// The error that the handler returned.

@@ -1,114 +1,153 @@
-//! One emission: each matched handler in turn.
+//! One emission: its phases in order, and the report or error in the end.
 
 use std::pin::pin;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
-use futures::FutureExt as _;
-use futures::future::{Either, select};
-
-use crate::cancel::{Cooperation, Scope};
-use crate::contain::contain;
+use crate::cancel::Scope;
+use crate::dispatch::call::{Calls, EntryPoint};
+use crate::dispatch::concurrent;
 use crate::dispatch::error::DispatchError;
-use crate::dispatch::handler::Called;
-use crate::dispatch::index::{Entry, List};
-use crate::dispatch::policy::{DispatchPolicy, OnFailure};
-use crate::dispatch::report::{DispatchReport, HandlerOutcome, NotRun, Slot};
-use crate::failure::HandlerFailure;
-
-/// Whether the caller of an emission can wait.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum EntryPoint {
-    Sync,
-    Async,
-}
-
-/// A handler answered later where its caller cannot wait.
-#[derive(Debug, thiserror::Error)]
-#[error("the handler answers later, and this entry does not wait")]
-struct AnsweredLater;
+use crate::dispatch::gather::{complete, poll_first};
+use crate::dispatch::index::List;
+use crate::dispatch::phase::{Host, Phase, Timer};
+use crate::dispatch::report::{DispatchReport, Slot};
+use crate::dispatch::sequential::{self, not_run};
+use crate::dispatch::stage::{Effect, Ending, Set, Stage};
+use crate::policy::{DeadlineDisposition, DispatchConcurrency, DispatchPhase, DispatchPolicy};
 
 /// Runs one emission. From [`EntryPoint::Sync`] it never waits.
-pub(crate) async fn run<S: 'static, T: 'static>(
+pub(crate) async fn run<S, T>(
+    host: &Host,
     policy: &DispatchPolicy,
     list: Arc<List<S, T>>,
-    signal: &S,
+    signal: &Arc<S>,
     scope: &Scope,
     from: EntryPoint,
-) -> Result<DispatchReport<T>, DispatchError> {
+) -> Result<DispatchReport<T>, DispatchError>
+where
+    S: Send + Sync + 'static,
+    T: Send + 'static,
+{
     let mut slots = Vec::with_capacity(list.0.len());
-    let mut ended: Option<NotRun> = None;
-    for (at, entry) in list.0.iter().enumerate() {
-        let outcome = match (matches(entry, signal), ended) {
-            (Ok(false), _) => continue,
-            (Ok(true) | Err(_), Some(why)) => HandlerOutcome::NotRun(why),
-            (Ok(true), None) => match invoke(entry, signal, scope, from).await {
-                Ok(value) => HandlerOutcome::Value(value),
-                Err(HandlerFailure::Cancelled(cause)) => {
-                    ended = Some(NotRun::Cancelled(cause));
-                    HandlerOutcome::Cancelled(cause)
-                }
-                Err(failure) => failed(policy, entry, failure, &mut ended),
-            },
-            (Err(failure), None) => failed(policy, entry, failure, &mut ended),
+    let mut ending: Option<Ending> = None;
+    let mut expired = false;
+    for declared in policy.phases() {
+        let phase = Phase {
+            policy: declared,
+            calls: Calls::new(declared, from),
+            host,
+            list: &list,
+            signal,
+            scope,
+            inner: OnceLock::new(),
         };
-        slots.push(Slot { at, outcome });
+        if let Some(ending) = &ending {
+            not_run(&phase, 0, &mut slots, ending.not_run());
+            continue;
+        }
+        let ordered = policy.preserves_registration_order();
+        ending = run_phase(&phase, &mut slots, &mut expired, from, ordered).await;
     }
-    let report = DispatchReport::new(list, slots);
-    match ended {
+    if policy.phases().len() > 1 {
+        slots.sort_unstable_by_key(|slot| slot.at);
+    }
+    let report = DispatchReport::new(list, slots, expired);
+    match ending {
         None => Ok(report),
-        Some(NotRun::StoppedByFailure) => Err(DispatchError::Failed {
-            report: Box::new(report.without_values()),
-        }),
-        Some(NotRun::Cancelled(cause)) => Err(DispatchError::Cancelled {
-            cause,
-            report: Box::new(report.without_values()),
-        }),
+        Some(ending) => conclude(ending, report),
     }
 }
 
-fn failed<S, T>(
-    policy: &DispatchPolicy,
-    entry: &Entry<S, T>,
-    failure: HandlerFailure,
-    ended: &mut Option<NotRun>,
-) -> HandlerOutcome<T> {
-    match (policy.on_failure, &failure) {
-        (OnFailure::Isolate, HandlerFailure::Failed(_)) => {
-            tracing::warn!(registration = %entry.registration.name, %failure, "a handler failed");
-        }
-        (OnFailure::Raise | OnFailure::Isolate, _) => *ended = Some(NotRun::StoppedByFailure),
-    }
-    HandlerOutcome::Failed(failure)
-}
-
-fn matches<S, T>(entry: &Entry<S, T>, signal: &S) -> Result<bool, HandlerFailure> {
-    match &entry.registration.predicate {
-        None => Ok(true),
-        Some(accepts) => contain(|| accepts(signal)).and_then(|accepted| accepted),
-    }
-}
-
-async fn invoke<S, T>(
-    entry: &Entry<S, T>,
-    signal: &S,
-    scope: &Scope,
+async fn run_phase<S, T>(
+    phase: &Phase<'_, S, T>,
+    slots: &mut Vec<Slot<T>>,
+    expired: &mut bool,
     from: EntryPoint,
-) -> Result<T, HandlerFailure> {
-    let future = match contain(|| entry.registration.handler.call(signal, scope))? {
-        Called::Now(answer) => return answer,
-        Called::Later { .. } if from == EntryPoint::Sync => {
-            return Err(HandlerFailure::failed(AnsweredLater));
-        }
-        Called::Later { future, .. } => future,
+    ordered: bool,
+) -> Option<Ending>
+where
+    S: Send + Sync + 'static,
+    T: Send + 'static,
+{
+    let DispatchPhase {
+        concurrency,
+        invocation,
+        returned_awaitables,
+        deadline,
+        ..
+    } = phase.policy;
+    let sleep = deadline.map(|(deadline, _)| tokio::time::sleep(deadline.duration()));
+    let mut sleep = pin!(sleep);
+    let mut timer = Timer {
+        sleep: sleep.as_mut(),
+        expired: false,
     };
-    let contained = std::panic::AssertUnwindSafe(future)
-        .catch_unwind()
-        .map(|caught| caught.unwrap_or_else(|payload| Err(HandlerFailure::panicked(&*payload))));
-    match entry.registration.cooperation {
-        Cooperation::Cooperative => contained.await,
-        Cooperation::Dropped => match select(pin!(contained), pin!(scope.cancelled())).await {
-            Either::Left((answer, _)) => answer,
-            Either::Right((cause, _)) => Err(HandlerFailure::Cancelled(cause)),
+    let disposition = |timer: &Timer<'_>| match deadline {
+        Some((_, disposition)) if timer.expired => Some(*disposition),
+        _ => None,
+    };
+    let mut stage = Stage::new(*invocation, Set::Calls(*concurrency));
+    let gathered = match concurrency {
+        DispatchConcurrency::Sequential => {
+            sequential::run(phase, &mut stage, slots, &mut timer, from).await
+        }
+        DispatchConcurrency::Concurrent => {
+            concurrent::run(phase, &mut stage, slots, &mut timer, ordered).await;
+            Vec::new()
+        }
+    };
+    *expired |= timer.expired;
+    let ending = stage.surface(disposition(&timer));
+    let (None, Some(second)) = (&ending, returned_awaitables) else {
+        if !gathered.is_empty() {
+            tracing::warn!(
+                awaitables = gathered.len(),
+                "returned awaitables are dropped unawaited, since the calls did not all succeed"
+            );
+        }
+        return ending;
+    };
+    let mut stage = Stage::new(*second, Set::ReturnedAwaitables);
+    let mut pending = gathered;
+    let worst: Effect = poll_first(phase, &mut stage, slots, &mut pending).await;
+    complete(phase, &mut stage, slots, pending, worst, &mut timer).await;
+    *expired |= timer.expired;
+    stage.surface(disposition(&timer))
+}
+
+fn conclude<T>(
+    ending: Ending,
+    report: DispatchReport<T>,
+) -> Result<DispatchReport<T>, DispatchError> {
+    let raising = |report: DispatchReport<T>, places: &[usize]| Box::new(report.raising(places));
+    Err(match ending {
+        Ending::Failed(at) => {
+            let cancellation = report.cancellation(at);
+            let report = raising(report, &[at]);
+            match cancellation {
+                Some(cause) => DispatchError::Cancelled { cause, report },
+                None => DispatchError::Failed { report },
+            }
+        }
+        Ending::Group(places) => DispatchError::Group {
+            report: raising(report, &places),
         },
-    }
+        Ending::Cancelled { cause, by } => DispatchError::Cancelled {
+            cause,
+            report: raising(report, by.as_slice()),
+        },
+        Ending::HandlerCancelled(places) => DispatchError::HandlerCancelled {
+            report: raising(report, &places),
+        },
+        Ending::Deadline(DeadlineDisposition::Raise) => DispatchError::DeadlineExceeded {
+            report: raising(report, &[]),
+        },
+        Ending::Deadline(DeadlineDisposition::LogAndStop) => {
+            tracing::warn!("the deadline of an emission ran out");
+            return Ok(report);
+        }
+        Ending::Deadline(DeadlineDisposition::ReturnReport | DeadlineDisposition::SilentStop) => {
+            return Ok(report);
+        }
+    })
 }

@@ -1,15 +1,13 @@
 //! Why an emission answers an error instead of a report.
 
-use std::error::Error;
-
 use crate::cancel::CancelCause;
-use crate::dispatch::report::DispatchReport;
+use crate::dispatch::report::{DispatchReport, HandlerOutcome};
 use crate::name::RegistrationName;
 
 /// What an emission raises.
 ///
-/// The first variants mean that no handler was called. In the others handlers were called, and the
-/// report inside names them all; values that were returned are not kept.
+/// The variants without a report mean that no handler was called. In the others handlers were
+/// called, and the report names them all; values that were returned are not kept.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum DispatchError {
@@ -24,23 +22,53 @@ pub enum DispatchError {
         /// The revision of the dispatcher.
         current: u64,
     },
-    /// A handler is declared async, and a sync entry waits for nothing.
+    /// The policy has no sync entry.
+    #[error("the policy has no sync entry")]
+    NoSyncEntry,
+    /// A handler is declared async, and the policy rejects it from its sync entry.
     #[error("`{name}` is declared async and cannot be called from a sync entry")]
     DeclaredAsync {
         /// The first such registration.
         name: RegistrationName,
     },
-    /// The first failure, by a policy that raises it.
-    #[error("{}", first_failure(.report))]
+    /// Emissions are nested in handlers of emissions beyond the limit, which looks like a handler
+    /// that emits what it handles.
+    #[error("emissions are nested deeper than {limit}")]
+    NestedTooDeep {
+        /// The limit.
+        limit: u32,
+    },
+    /// One failure, by a policy that raises it as it is.
+    #[error("{}", raised(.report))]
     Failed {
-        /// What every matched registration came to; the failure is in it.
+        /// What every matched registration came to; [`DispatchReport::raised`] has the failure.
         report: Box<DispatchReport>,
     },
-    /// The emission was cancelled.
+    /// Failures, and cancellations collected with them, by a policy that raises them together.
+    #[error("{} handlers failed: {}", .report.raised().len(), raised(.report))]
+    Group {
+        /// What every matched registration came to; [`DispatchReport::raised`] has the members.
+        report: Box<DispatchReport>,
+    },
+    /// The emission was cancelled, by its emitter or by a handler whose cancellation propagates.
     #[error("the emission was cancelled")]
     Cancelled {
         /// By whom.
         cause: CancelCause,
+        /// What every matched registration came to.
+        report: Box<DispatchReport>,
+    },
+    /// A handler cancelled itself or failed fatally, by a policy that translates this. It wins over
+    /// ordinary failures, which are its cause.
+    #[error("a handler cancelled itself: {}", raised(.report))]
+    HandlerCancelled {
+        /// What every matched registration came to; [`DispatchReport::raised`] has the ordinary
+        /// failures, or the first cancellation when there are none.
+        report: Box<DispatchReport>,
+    },
+    /// The deadline of a phase ran out, by a policy that raises this.
+    #[error("the deadline ran out")]
+    DeadlineExceeded {
         /// What every matched registration came to.
         report: Box<DispatchReport>,
     },
@@ -50,24 +78,28 @@ impl DispatchError {
     /// What the matched registrations came to, if handlers were called.
     pub fn report(&self) -> Option<&DispatchReport> {
         match self {
-            Self::Failed { report } | Self::Cancelled { report, .. } => Some(report),
-            Self::ForeignSnapshot | Self::StaleSnapshot { .. } | Self::DeclaredAsync { .. } => None,
+            Self::Failed { report }
+            | Self::Group { report }
+            | Self::Cancelled { report, .. }
+            | Self::HandlerCancelled { report }
+            | Self::DeadlineExceeded { report } => Some(report),
+            Self::ForeignSnapshot
+            | Self::StaleSnapshot { .. }
+            | Self::NoSyncEntry
+            | Self::DeclaredAsync { .. }
+            | Self::NestedTooDeep { .. } => None,
         }
     }
 }
 
-fn first_failure(report: &DispatchReport) -> String {
-    match report.failures().next() {
-        Some((name, failure)) => {
-            let mut text = format!("handler `{name}`: {failure}");
-            let mut source = failure.source().and_then(Error::source);
-            while let Some(error) = source {
-                text.push_str(": ");
-                text.push_str(&error.to_string());
-                source = error.source();
-            }
-            text
+/// What is raised, in one line.
+fn raised(report: &DispatchReport) -> String {
+    let members = report.raised().map(|entry| match entry.outcome {
+        HandlerOutcome::Failed(failure) => format!("`{}`: {}", entry.name, failure.chain()),
+        HandlerOutcome::PredicateFailed(failure) => {
+            format!("the predicate of `{}`: {}", entry.name, failure.chain())
         }
-        None => "a handler failed".to_owned(),
-    }
+        _ => format!("`{}`: cancelled", entry.name),
+    });
+    members.collect::<Vec<_>>().join("; ")
 }

@@ -9,8 +9,9 @@ use std::fmt;
 use std::sync::{Arc, OnceLock};
 
 use crate::dispatch::key::{Key, Keyed};
-use crate::dispatch::registration::{Declared, Registration, RegistrationId};
+use crate::dispatch::registration::{Registration, RegistrationId};
 use crate::name::RegistrationName;
+use crate::policy::Declared;
 
 /// A registration as the dispatcher keeps it.
 pub(crate) struct Entry<S, T> {
@@ -117,10 +118,8 @@ impl<S, T> Index<S, T> {
         self.revision += 1;
     }
 
-    pub(crate) fn remove(&mut self, id: RegistrationId) -> bool {
-        let Some(entry) = self.entries.remove(&id) else {
-            return false;
-        };
+    pub(crate) fn remove(&mut self, id: RegistrationId) -> Option<Arc<Entry<S, T>>> {
+        let entry = self.entries.remove(&id)?;
         if entry.registration.keys.is_empty() {
             self.unkeyed.remove(id);
         }
@@ -134,7 +133,14 @@ impl<S, T> Index<S, T> {
         }
         self.declared_async.remove(&id);
         self.revision += 1;
-        true
+        Some(entry)
+    }
+
+    /// Every registration, in the order of registration.
+    pub(crate) fn entries(&self) -> Vec<&Entry<S, T>> {
+        let mut entries: Vec<_> = self.entries.values().map(|entry| &**entry).collect();
+        entries.sort_unstable_by_key(|entry| entry.id);
+        entries
     }
 
     /// The first registration that is declared async, if there is one.

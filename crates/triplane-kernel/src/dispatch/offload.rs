@@ -6,7 +6,7 @@ use std::fmt;
 ///
 /// The dispatcher hands in closures that never panic and that report by themselves whether they
 /// began and what they came to. An implementation may drop a closure unrun, for example when it
-/// shuts down: the handler is then reported as cancelled before its start.
+/// shuts down: the handler has then failed.
 pub trait Offload: Send + Sync + fmt::Debug {
     /// Takes the work; returns at once.
     fn submit(&self, work: Box<dyn FnOnce() + Send>);

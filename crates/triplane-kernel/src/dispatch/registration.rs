@@ -10,15 +10,7 @@ use crate::dispatch::handler::Handler;
 use crate::dispatch::key::Key;
 use crate::failure::HandlerFailure;
 use crate::name::RegistrationName;
-
-/// How a handler is declared. What is made of the declaration, the policy says.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Declared {
-    /// A plain function.
-    Sync,
-    /// A function whose answer is awaited.
-    Async,
-}
+use crate::policy::Declared;
 
 /// Identifies one registration within its dispatcher, for the dispatcher's lifetime; ids are never
 /// given twice and grow in the order of registration.

@@ -15,22 +15,44 @@ use crate::name::RegistrationName;
 pub enum HandlerOutcome<T> {
     /// It returned this value.
     Value(T),
-    /// It failed, or panicked.
+    /// It failed, ordinarily or fatally, or panicked.
     Failed(HandlerFailure),
-    /// It was cancelled.
+    /// Its predicate failed; it was not called.
+    PredicateFailed(HandlerFailure),
+    /// It cancelled itself, or the emitter's request met it.
     Cancelled(CancelCause),
+    /// It was stopped because another handler had failed or cancelled.
+    CancelledBySibling,
+    /// It was stopped by the deadline.
+    TimedOut,
+    /// It is offloaded, had begun when nobody waited for it any longer, and may still be at work.
+    /// What it comes to will never be known here.
+    AbandonedUnknown,
+    /// It is offloaded and had not begun when nobody waited for it any longer: it never will.
+    CancelledBeforeStart,
+    /// It goes on without the emission, owned by the dispatcher.
+    Detached,
+    /// It was to go on without the emission, but the dispatcher had no room: it was stopped.
+    Overflowed,
+    /// It returned an awaitable that was dropped without being awaited.
+    Unawaited,
     /// It was not called.
     NotRun(NotRun),
 }
 
 /// Why a matched handler was not called.
+///
+/// When an emission has ended, predicates are not asked any more: every registration found by key
+/// counts as matched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum NotRun {
-    /// An earlier failure stopped the emission.
+    /// An earlier failure ended the emission.
     StoppedByFailure,
     /// The emission was cancelled.
     Cancelled(CancelCause),
+    /// The deadline ran out before its turn.
+    DeadlineExpired,
 }
 
 /// One matched registration in a report.
@@ -51,25 +73,34 @@ pub struct DispatchEntry<'a, T> {
 pub struct DispatchReport<T = ()> {
     roster: Arc<dyn Roster>,
     slots: Vec<Slot<T>>,
+    /// The slots that the error around this report raises.
+    raised: Vec<usize>,
+    deadline_exceeded: bool,
 }
 
 pub(crate) struct Slot<T> {
+    /// The place in the roster.
     pub(crate) at: usize,
     pub(crate) outcome: HandlerOutcome<T>,
 }
 
 impl<T> DispatchReport<T> {
-    pub(crate) fn new(roster: Arc<dyn Roster>, slots: Vec<Slot<T>>) -> Self {
-        Self { roster, slots }
+    pub(crate) fn new(
+        roster: Arc<dyn Roster>,
+        slots: Vec<Slot<T>>,
+        deadline_exceeded: bool,
+    ) -> Self {
+        Self {
+            roster,
+            slots,
+            raised: Vec::new(),
+            deadline_exceeded,
+        }
     }
 
     /// The matched registrations, in the order of registration.
     pub fn entries(&self) -> impl ExactSizeIterator<Item = DispatchEntry<'_, T>> {
-        self.slots.iter().map(|slot| DispatchEntry {
-            id: self.roster.id(slot.at),
-            name: self.roster.name(slot.at),
-            outcome: &slot.outcome,
-        })
+        self.slots.iter().map(|slot| self.entry(slot))
     }
 
     /// The number of matched registrations.
@@ -92,26 +123,82 @@ impl<T> DispatchReport<T> {
             })
     }
 
-    /// The failures, in the order of registration; cancellations are not among them.
+    /// The failures of handlers and predicates, in the order of registration; cancellations are not
+    /// among them.
     pub fn failures(&self) -> impl Iterator<Item = (&RegistrationName, &HandlerFailure)> {
         self.slots.iter().filter_map(|slot| match &slot.outcome {
-            HandlerOutcome::Failed(failure) => Some((self.roster.name(slot.at), failure)),
+            HandlerOutcome::Failed(failure) | HandlerOutcome::PredicateFailed(failure) => {
+                Some((self.roster.name(slot.at), failure))
+            }
             _ => None,
         })
     }
 
-    /// The report without the returned values.
-    pub(crate) fn without_values(self) -> DispatchReport {
-        let slots = self.slots.into_iter().map(|slot| Slot {
-            at: slot.at,
-            outcome: match slot.outcome {
-                HandlerOutcome::Value(_) => HandlerOutcome::Value(()),
-                HandlerOutcome::Failed(failure) => HandlerOutcome::Failed(failure),
-                HandlerOutcome::Cancelled(cause) => HandlerOutcome::Cancelled(cause),
-                HandlerOutcome::NotRun(why) => HandlerOutcome::NotRun(why),
-            },
-        });
-        DispatchReport::new(self.roster, slots.collect())
+    /// What the error around this report raises, in the order of registration: failures, and
+    /// cancellations that the policy collects beside them. Empty in a report that is no error's.
+    pub fn raised(&self) -> impl ExactSizeIterator<Item = DispatchEntry<'_, T>> {
+        self.raised
+            .iter()
+            .map(|&index| self.entry(&self.slots[index]))
+    }
+
+    /// Whether the deadline of a phase ran out.
+    pub fn deadline_exceeded(&self) -> bool {
+        self.deadline_exceeded
+    }
+
+    fn entry<'a>(&'a self, slot: &'a Slot<T>) -> DispatchEntry<'a, T> {
+        DispatchEntry {
+            id: self.roster.id(slot.at),
+            name: self.roster.name(slot.at),
+            outcome: &slot.outcome,
+        }
+    }
+
+    /// The cancellation at this place of the roster, if that is what its handler came to.
+    pub(crate) fn cancellation(&self, at: usize) -> Option<CancelCause> {
+        let slot = self.slots.iter().find(|slot| slot.at == at)?;
+        match slot.outcome {
+            HandlerOutcome::Cancelled(cause) => Some(cause),
+            _ => None,
+        }
+    }
+
+    /// The report inside an error that raises the registrations at these places of the roster.
+    pub(crate) fn raising(self, places: &[usize]) -> DispatchReport {
+        let slots: Vec<_> = self.slots.into_iter().map(Slot::without_value).collect();
+        let raised = (0..slots.len())
+            .filter(|&index| places.contains(&slots[index].at))
+            .collect();
+        DispatchReport {
+            roster: self.roster,
+            slots,
+            raised,
+            deadline_exceeded: self.deadline_exceeded,
+        }
+    }
+}
+
+impl<T> Slot<T> {
+    fn without_value(self) -> Slot<()> {
+        let outcome = match self.outcome {
+            HandlerOutcome::Value(_) => HandlerOutcome::Value(()),
+            HandlerOutcome::Failed(failure) => HandlerOutcome::Failed(failure),
+            HandlerOutcome::PredicateFailed(failure) => HandlerOutcome::PredicateFailed(failure),
+            HandlerOutcome::Cancelled(cause) => HandlerOutcome::Cancelled(cause),
+            HandlerOutcome::CancelledBySibling => HandlerOutcome::CancelledBySibling,
+            HandlerOutcome::TimedOut => HandlerOutcome::TimedOut,
+            HandlerOutcome::AbandonedUnknown => HandlerOutcome::AbandonedUnknown,
+            HandlerOutcome::CancelledBeforeStart => HandlerOutcome::CancelledBeforeStart,
+            HandlerOutcome::Detached => HandlerOutcome::Detached,
+            HandlerOutcome::Overflowed => HandlerOutcome::Overflowed,
+            HandlerOutcome::Unawaited => HandlerOutcome::Unawaited,
+            HandlerOutcome::NotRun(why) => HandlerOutcome::NotRun(why),
+        };
+        Slot {
+            at: self.at,
+            outcome,
+        }
     }
 }
 

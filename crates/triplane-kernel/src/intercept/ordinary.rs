@@ -4,7 +4,6 @@
 //! re-entered behind whoever panicked or decided something: containing each handler by itself costs
 //! as much as a quiet handler does.
 
-use std::cell::Cell;
 use std::future::poll_fn;
 use std::pin::pin;
 use std::sync::Arc;
@@ -26,25 +25,25 @@ impl<C> Run<'_, C> {
         if self.cancelled_before(scope) {
             return;
         }
-        let at = Cell::new(0);
-        while at.get() < handlers.len() {
+        let mut at = 0;
+        while at < handlers.len() {
             let context = &self.context;
             let stretch = poll_fn(|cx| {
-                let stretch = || ask(handlers, &at, context, scope, Some(cx));
+                let stretch = || ask(handlers, &mut at, context, scope, Some(cx));
                 Poll::Ready(contain(stretch).unwrap_or_else(|failure| Asked::Answer(Err(failure))))
             });
             let answer = match stretch.await {
                 Asked::End => return,
                 Asked::Answer(answer) => answer,
                 Asked::Waiting(future) => {
-                    let cooperation = self.plan.outline.places[at.get()].cooperation;
+                    let cooperation = self.plan.outline.places[at].cooperation;
                     wait(future, scope, cooperation).await
                 }
             };
-            if self.settle(at.get(), answer).is_break() {
+            if self.settle(at, answer).is_break() {
                 return;
             }
-            at.set(at.get() + 1);
+            at += 1;
         }
     }
 
@@ -53,20 +52,20 @@ impl<C> Run<'_, C> {
         if self.cancelled_before(scope) {
             return;
         }
-        let at = Cell::new(0);
-        while at.get() < handlers.len() {
+        let mut at = 0;
+        while at < handlers.len() {
             let context = &self.context;
-            let stretch = || ask(handlers, &at, context, scope, None);
+            let stretch = || ask(handlers, &mut at, context, scope, None);
             let answer = match contain(stretch) {
                 Ok(Asked::End) => return,
                 Ok(Asked::Answer(answer)) => answer,
                 Ok(Asked::Waiting(_)) => Err(HandlerFailure::fatal(AnsweredLater)),
                 Err(failure) => Err(failure),
             };
-            if self.settle(at.get(), answer).is_break() {
+            if self.settle(at, answer).is_break() {
                 return;
             }
-            at.set(at.get() + 1);
+            at += 1;
         }
     }
 
@@ -97,13 +96,13 @@ enum Asked<'a, C> {
 /// Asks from `at` on while the answer is a plain continue, and leaves `at` at the last asked.
 fn ask<'a, C>(
     handlers: &'a [Arc<dyn Interceptor<C>>],
-    at: &Cell<usize>,
+    at: &mut usize,
     context: &'a C,
     scope: &'a Scope,
     mut waker: Option<&mut Context<'_>>,
 ) -> Asked<'a, C> {
-    for (index, handler) in handlers.iter().enumerate().skip(at.get()) {
-        at.set(index);
+    for (index, handler) in handlers.iter().enumerate().skip(*at) {
+        *at = index;
         let answer = match handler.intercept(context, scope) {
             Step::Ready(answer) => answer,
             Step::Later(mut future) => match waker.as_mut() {

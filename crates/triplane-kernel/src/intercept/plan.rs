@@ -4,7 +4,10 @@ use std::collections::HashSet;
 use std::fmt;
 use std::sync::Arc;
 
+use serde_json::json;
+
 use crate::cancel::Cooperation;
+use crate::declare::{CallableRef, SnapshotEnvelope};
 use crate::intercept::error::{PlanBuildError, TEARDOWN_BUDGET_MAX};
 use crate::intercept::interceptor::Interceptor;
 use crate::intercept::registration::InterceptorRegistration;
@@ -102,6 +105,7 @@ impl<C> PlanBuilder<C> {
                     stage,
                     order: registration.order,
                     cooperation: registration.cooperation,
+                    callable: registration.callable,
                 };
                 (registration.handler, place)
             })
@@ -197,6 +201,7 @@ pub(crate) struct Place {
     pub(crate) stage: usize,
     pub(crate) order: i32,
     pub(crate) cooperation: Cooperation,
+    pub(crate) callable: Option<CallableRef>,
 }
 
 impl Outline {
@@ -233,6 +238,39 @@ impl<C> InterceptorPlan<C> {
     /// The stages in the order in which they run, those without a registration included.
     pub fn stages(&self) -> &[StageDeclaration] {
         &self.compiled.outline.stages
+    }
+
+    /// The plan as it is stored and digested: stages in order with what they do on failure, and
+    /// registrations in order with their [`CallableRef`]s. Handlers are no part of it.
+    pub fn snapshot(&self) -> SnapshotEnvelope {
+        let stages: Vec<_> = self
+            .stages()
+            .iter()
+            .map(StageDeclaration::written)
+            .collect();
+        let registrations: Vec<_> = self
+            .compiled
+            .outline
+            .places
+            .iter()
+            .map(|place| {
+                json!({
+                    "name": place.name.as_str(),
+                    "stage": self.stages()[place.stage].name.as_str(),
+                    "order": place.order,
+                    "cooperation": match place.cooperation {
+                        Cooperation::Dropped => "dropped",
+                        Cooperation::Cooperative => "cooperative",
+                    },
+                    "callable": place.callable,
+                })
+            })
+            .collect();
+        let payload = json!({ "stages": stages, "registrations": registrations });
+        match SnapshotEnvelope::new("triplane.interceptor_plan", "1", &payload) {
+            Ok(snapshot) => snapshot,
+            Err(refused) => unreachable!("a plan holds text and small numbers only: {refused}"),
+        }
     }
 
     pub(crate) fn compiled(&self) -> &Arc<Compiled<C>> {
@@ -382,5 +420,22 @@ mod tests {
              release: error or panic denies; runs in every case; cancellation waits at most 2s, \
              then the stage is dropped\n  lock (0)\n"
         );
+    }
+
+    #[test]
+    fn the_digest_says_what_is_declared_and_nothing_of_the_handlers() {
+        use crate::declare::{CallableRef, Digest};
+
+        let digest = |order: i32, version: &str| {
+            let reference = CallableRef::new("tests", "x", version, Digest::of(b"x")).unwrap();
+            let plan = PlanBuilder::new(StageOrder::new([stage("a")]))
+                .register(registration("x", "a", order).resolved_from(reference))
+                .build()
+                .unwrap();
+            plan.snapshot().digest()
+        };
+        assert_eq!(digest(0, "1"), digest(0, "1"));
+        assert_ne!(digest(0, "1"), digest(1, "1"));
+        assert_ne!(digest(0, "1"), digest(0, "2"));
     }
 }

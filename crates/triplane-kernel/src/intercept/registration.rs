@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::cancel::Cooperation;
+use crate::declare::CallableRef;
 use crate::intercept::interceptor::Interceptor;
 use crate::name::{RegistrationName, StageName};
 
@@ -22,6 +23,8 @@ pub struct InterceptorRegistration<C> {
     pub handler: Arc<dyn Interceptor<C>>,
     /// What a request to cancel does while the handler waits.
     pub cooperation: Cooperation,
+    /// The durable name of the handler, for the plan's digest.
+    pub callable: Option<CallableRef>,
 }
 
 impl<C> InterceptorRegistration<C> {
@@ -38,7 +41,15 @@ impl<C> InterceptorRegistration<C> {
             order,
             handler,
             cooperation: Cooperation::Dropped,
+            callable: None,
         }
+    }
+
+    /// Adds the durable name that the handler was resolved from.
+    #[must_use]
+    pub fn resolved_from(mut self, callable: CallableRef) -> Self {
+        self.callable = Some(callable);
+        self
     }
 
     /// The same, for a handler that looks at its scope and ends by itself.

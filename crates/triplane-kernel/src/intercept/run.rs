@@ -99,13 +99,12 @@ impl<'p, C> Run<'p, C> {
         };
         match mapped {
             StageFailure::Isolate => {
-                tracing::warn!(registration = %name, stage = %stage.name, failure = %chain_of(&failure),
+                tracing::warn!(registration = %name, stage = %stage.name, failure = %failure.chain(),
                     "an interceptor failed and is isolated by its stage");
             }
             StageFailure::Deny if matches!(self.verdict, Verdict::Open) => {
-                let denial =
-                    Denial::new(format!("`{name}` could not judge: {}", chain_of(&failure)))
-                        .with(EvidenceRef::new(EVIDENCE_FAILURE, class_of(&failure)));
+                let denial = Denial::new(format!("`{name}` could not judge: {}", failure.chain()))
+                    .with(EvidenceRef::new(EVIDENCE_FAILURE, class_of(&failure)));
                 self.verdict = Verdict::Denied(index, denial);
             }
             StageFailure::Propagate if matches!(self.verdict, Verdict::Open) => {
@@ -172,18 +171,6 @@ impl<'p, C> Run<'p, C> {
         };
         InterceptorReport::new(Arc::clone(self.plan), outcome, self.record)
     }
-}
-
-/// The failure and all its sources, outermost first.
-fn chain_of(failure: &HandlerFailure) -> String {
-    let mut text = failure.to_string();
-    let mut source = std::error::Error::source(failure).and_then(std::error::Error::source);
-    while let Some(error) = source {
-        text.push_str(": ");
-        text.push_str(&error.to_string());
-        source = error.source();
-    }
-    text
 }
 
 fn class_of(failure: &HandlerFailure) -> &'static str {

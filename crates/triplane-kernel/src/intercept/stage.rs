@@ -3,6 +3,9 @@
 use std::fmt;
 use std::time::Duration;
 
+use serde_json::json;
+
+use crate::declare::SnapshotEnvelope;
 use crate::name::StageName;
 
 /// What an ordinary failure of an interceptor means in its stage (ADR-0120 D2, "exception mapping
@@ -79,6 +82,18 @@ impl StageDeclaration {
     }
 }
 
+impl StageDeclaration {
+    /// The stage as plans and orders write it.
+    pub(crate) fn written(&self) -> serde_json::Value {
+        let mut written =
+            json!({ "name": self.name.as_str(), "on_failure": self.on_failure.as_str() });
+        if let StageKind::Teardown { budget } = self.kind {
+            written["teardown_budget_seconds"] = budget.map(|budget| budget.as_secs_f64()).into();
+        }
+        written
+    }
+}
+
 /// What error, panic, deadline and cancellation do in this stage, in one line.
 impl fmt::Display for StageDeclaration {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -114,6 +129,15 @@ impl StageOrder {
     pub fn new(stages: impl IntoIterator<Item = StageDeclaration>) -> Self {
         Self {
             stages: stages.into_iter().collect(),
+        }
+    }
+
+    /// The order as it is stored and digested.
+    pub fn snapshot(&self) -> SnapshotEnvelope {
+        let stages: Vec<_> = self.stages.iter().map(StageDeclaration::written).collect();
+        match SnapshotEnvelope::new("triplane.stage_order", "1", &json!({ "stages": stages })) {
+            Ok(snapshot) => snapshot,
+            Err(refused) => unreachable!("stages hold words and a finite number: {refused}"),
         }
     }
 

@@ -403,3 +403,9 @@ async fn dropping_the_future_drops_what_waits_and_asks_nobody_further() {
     assert!(applied.await.is_err());
     assert!(dropped.load(Ordering::SeqCst));
 }
+
+#[test]
+fn a_chain_can_run_on_any_thread() {
+    fn sendable<F: Future + Send>(_: F) {}
+    sendable(chain(&[]).apply("x".into(), &Scope::new()));
+}

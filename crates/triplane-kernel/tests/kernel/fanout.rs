@@ -47,6 +47,7 @@ fn show<T: std::fmt::Display + std::fmt::Debug>(report: &DispatchReport<T>) -> S
     let entries = report.entries().map(|entry| match entry.outcome {
         HandlerOutcome::Value(value) => format!("{}={value}", entry.name),
         HandlerOutcome::Failed(failure) => format!("{}!{failure}", entry.name),
+        HandlerOutcome::PredicateFailed(failure) => format!("{}?{failure}", entry.name),
         other => format!(
             "{}:{}",
             entry.name,
@@ -98,7 +99,7 @@ async fn an_isolated_failure_keeps_nobody_from_hearing_the_signal() {
     dispatcher.register(answers("5", 5));
     assert_eq!(
         emit(&dispatcher, &[]).await,
-        "1!broken 2=2 3!panicked: boom 4!panicked: predicate 5=5"
+        "1!broken 2=2 3!panicked: boom 4?panicked: predicate 5=5"
     );
 }
 
@@ -112,7 +113,7 @@ async fn the_first_failure_is_raised_by_a_policy_that_raises() {
         .emit(&Arc::new(Signal(&[])), &Scope::new())
         .await
         .unwrap_err();
-    assert_eq!(error.to_string(), "handler `2`: broken");
+    assert_eq!(error.to_string(), "`2`: broken");
     let report = format!("{:?}", error.report().unwrap());
     assert_eq!(
         report,
@@ -194,4 +195,11 @@ async fn a_handler_may_register_remove_and_emit_while_it_runs() {
     dispatcher.register(answers("2", 2));
     assert_eq!(emit(&dispatcher, &[]).await, "outer=2 2=2");
     assert_eq!(emit(&dispatcher, &[]).await, "outer=2 2=2 new=9");
+}
+
+#[test]
+fn emissions_and_chains_can_run_on_any_thread() {
+    fn sendable<F: Future + Send>(_: F) {}
+    let dispatcher = Dispatcher::new(DispatchPolicy::isolated_in_order());
+    sendable(dispatcher.emit(&Arc::new(Signal(&[])), &Scope::new()));
 }

@@ -1,0 +1,206 @@
+//! Waits for handlers that run beside each other.
+
+use std::future::poll_fn;
+use std::pin::{Pin, pin};
+use std::task::{Context, Poll};
+
+use futures::StreamExt as _;
+use futures::stream::FuturesUnordered;
+
+use crate::cancel::CancelCause;
+use crate::dispatch::call::Ended;
+use crate::dispatch::phase::{Phase, Timer, YIELD_AFTER};
+use crate::dispatch::report::{HandlerOutcome, Slot};
+use crate::dispatch::stage::{Effect, Stage};
+use crate::dispatch::work::{Pending, Stop};
+use crate::policy::CompletionTiming;
+
+enum Event {
+    Empty,
+    Stop(Stop),
+    Emitter(CancelCause),
+    Deadline,
+}
+
+/// Polls each once, in order, before any failure is acted on. What is not ready stays in `pending`.
+pub(crate) async fn poll_first<S, T>(
+    phase: &Phase<'_, S, T>,
+    stage: &mut Stage,
+    slots: &mut [Slot<T>],
+    pending: &mut Vec<Pending<'_, T>>,
+) -> Effect {
+    let mut worst = Effect::GoOn;
+    poll_fn(|cx| {
+        pending.retain_mut(|one| {
+            let Poll::Ready((slot, at, ended)) = Pin::new(one).poll(cx) else {
+                return true;
+            };
+            let name = &phase.list.0[at].registration.name;
+            let (outcome, effect) = stage.take(name, at, ended, None);
+            slots[slot].outcome = outcome;
+            worst = worst.max(effect);
+            false
+        });
+        Poll::Ready(())
+    })
+    .await;
+    worst
+}
+
+/// Waits until none is left: each has answered, was stopped, or goes on by itself.
+///
+/// `first` is the gravest effect of the answers that are there already.
+pub(crate) async fn complete<S, T>(
+    phase: &Phase<'_, S, T>,
+    stage: &mut Stage,
+    slots: &mut [Slot<T>],
+    pending: Vec<Pending<'_, T>>,
+    first: Effect,
+    timer: &mut Timer<'_>,
+) where
+    S: Send + Sync + 'static,
+    T: Send + 'static,
+{
+    if pending.is_empty() {
+        return;
+    }
+    let mut rest = Rest {
+        phase,
+        set: pending.into_iter().collect(),
+        asked: None,
+    };
+    if let Some(stop) = stage.stops(first) {
+        rest.stop(stop, stage, slots);
+    }
+    let mut cancelled = pin!(phase.scope.cancelled());
+    let (mut watching, mut ticking) = (true, true);
+    loop {
+        let event = poll_fn(|cx| {
+            if let Poll::Ready(event) = rest.poll(cx, stage, slots) {
+                return Poll::Ready(event);
+            }
+            if watching && let Poll::Ready(cause) = cancelled.as_mut().poll(cx) {
+                return Poll::Ready(Event::Emitter(cause));
+            }
+            if ticking && (timer.expired || timer.poll(cx).is_ready()) {
+                return Poll::Ready(Event::Deadline);
+            }
+            Poll::Pending
+        })
+        .await;
+        match event {
+            Event::Empty => return,
+            Event::Stop(stop) => rest.stop(stop, stage, slots),
+            Event::Emitter(cause) => {
+                watching = false;
+                stage.cancelled_by_emitter(cause);
+                rest.stop(Stop::Cancelled(cause), stage, slots);
+            }
+            Event::Deadline => {
+                ticking = false;
+                timer.expired = true;
+                if stage.completion() == CompletionTiming::DetachBounded {
+                    rest.let_go(stage, slots);
+                } else {
+                    rest.stop(Stop::Deadline, stage, slots);
+                }
+            }
+        }
+    }
+}
+
+/// The handlers that have not answered.
+struct Rest<'p, 'a, S, T> {
+    phase: &'p Phase<'p, S, T>,
+    set: FuturesUnordered<Pending<'a, T>>,
+    /// What those that are left have been asked to stop for.
+    asked: Option<Stop>,
+}
+
+impl<S, T> Rest<'_, '_, S, T>
+where
+    S: Send + Sync + 'static,
+    T: Send + 'static,
+{
+    /// Takes answers while there are any. All answers of one wake-up count before the first failure
+    /// among them is acted on.
+    fn poll(
+        &mut self,
+        cx: &mut Context<'_>,
+        stage: &mut Stage,
+        slots: &mut [Slot<T>],
+    ) -> Poll<Event> {
+        let mut worst = Effect::GoOn;
+        for _ in 0..YIELD_AFTER {
+            let Poll::Ready(next) = self.set.poll_next_unpin(cx) else {
+                return match (stage.stops(worst), self.asked) {
+                    (Some(stop), None) => Poll::Ready(Event::Stop(stop)),
+                    _ => Poll::Pending,
+                };
+            };
+            let Some((slot, at, ended)) = next else {
+                return Poll::Ready(Event::Empty);
+            };
+            let name = &self.phase.list.0[at].registration.name;
+            let (outcome, effect) = stage.take(name, at, ended, self.asked);
+            slots[slot].outcome = outcome;
+            worst = worst.max(effect);
+        }
+        if let (Some(stop), None) = (stage.stops(worst), self.asked) {
+            return Poll::Ready(Event::Stop(stop));
+        }
+        cx.waker().wake_by_ref();
+        Poll::Pending
+    }
+
+    /// Asks the cooperative ones to stop, and stops the others.
+    fn stop(&mut self, why: Stop, stage: &mut Stage, slots: &mut [Slot<T>]) {
+        self.asked = Some(why);
+        for mut one in std::mem::take(&mut self.set) {
+            if one.cooperative {
+                self.set.push(one);
+            } else if let Some(work) = one.work.take() {
+                let outcome = work.stop(why);
+                self.note(one.slot, one.at, outcome, stage, slots);
+            }
+        }
+        if let Some(scope) = self.phase.inner.get() {
+            scope.cancel(why.cause());
+        }
+    }
+
+    /// Hands those that are left to the dispatcher.
+    fn let_go(&mut self, stage: &mut Stage, slots: &mut [Slot<T>]) {
+        for mut one in std::mem::take(&mut self.set) {
+            let Some(work) = one.work.take() else {
+                continue;
+            };
+            let outcome = match work.unbound() {
+                Ok(work) => {
+                    let entry = &self.phase.list.0[one.at];
+                    self.phase.host.detached.let_go(entry, work)
+                }
+                Err(borrowed) => borrowed.stop(Stop::Deadline),
+            };
+            self.note(one.slot, one.at, outcome, stage, slots);
+        }
+    }
+
+    /// Notes what stopping came to. A panic on the way is a failure like any other.
+    fn note(
+        &self,
+        slot: usize,
+        at: usize,
+        outcome: HandlerOutcome<T>,
+        stage: &mut Stage,
+        slots: &mut [Slot<T>],
+    ) {
+        slots[slot].outcome = match outcome {
+            HandlerOutcome::Failed(failure) => {
+                let name = &self.phase.list.0[at].registration.name;
+                stage.take(name, at, Ended::Answered(Err(failure)), None).0
+            }
+            outcome => outcome,
+        };
+    }
+}

@@ -1,0 +1,148 @@
+//! What every runner of a phase shares: what is called, what it may borrow, and when time is up.
+
+use std::pin::Pin;
+use std::sync::{Arc, OnceLock};
+use std::task::{Context, Poll};
+
+use futures::future::BoxFuture;
+use tokio::time::Sleep;
+
+use crate::cancel::Scope;
+use crate::contain::contain;
+use crate::dispatch::call::{Calls, Ended, Pause, cooperates, owned};
+use crate::dispatch::detached::Detached;
+use crate::dispatch::index::{Entry, List};
+use crate::dispatch::offload::Offload;
+use crate::dispatch::work::{Offloaded, Work};
+use crate::failure::HandlerFailure;
+use crate::policy::{CompletionTiming, DispatchConcurrency, DispatchPhase};
+
+/// What the dispatcher lends to its emissions.
+#[derive(Debug)]
+pub(crate) struct Host {
+    pub(crate) offload: Arc<dyn Offload>,
+    pub(crate) detached: Detached,
+}
+
+/// How many handlers an emission calls or settles before it lets others of its task run. A ready
+/// handler costs tens of nanoseconds, so that a timer beside them is some microseconds late.
+pub(crate) const YIELD_AFTER: usize = 256;
+
+/// One phase of one emission.
+pub(crate) struct Phase<'e, S, T> {
+    pub(crate) policy: &'e DispatchPhase,
+    pub(crate) calls: Calls,
+    pub(crate) host: &'e Host,
+    pub(crate) list: &'e List<S, T>,
+    pub(crate) signal: &'e Arc<S>,
+    pub(crate) scope: &'e Scope,
+    /// The scope of handlers that must see requests which are not the emitter's own; made when
+    /// there is one.
+    pub(crate) inner: OnceLock<Scope>,
+}
+
+impl<S, T> Phase<'_, S, T> {
+    pub(crate) fn selects(&self, entry: &Entry<S, T>) -> bool {
+        self.policy.selector.selects(entry.registration.declared)
+    }
+
+    /// Asks the predicate, if there is one.
+    pub(crate) fn matches(&self, entry: &Entry<S, T>) -> Result<bool, HandlerFailure> {
+        match &entry.registration.predicate {
+            None => Ok(true),
+            Some(accepts) => contain(|| accepts(self.signal)).and_then(|accepted| accepted),
+        }
+    }
+
+    /// The scope that a handler sees.
+    ///
+    /// A handler that does not look at its scope gets the emitter's: it costs nothing. One that
+    /// does must see the requests of this phase too. Beside others it gets a scope apart from the
+    /// emitter's, whose request the phase passes on: a request made once would otherwise reach
+    /// only the first that waits.
+    pub(crate) fn scope_of(&self, entry: &Entry<S, T>) -> &Scope {
+        match self.policy.concurrency {
+            _ if !cooperates(entry) => self.scope,
+            DispatchConcurrency::Sequential
+                if self.policy.deadline.is_none() && !self.gathers() =>
+            {
+                self.scope
+            }
+            DispatchConcurrency::Sequential if !self.gathers() => {
+                self.inner.get_or_init(|| self.scope.child())
+            }
+            DispatchConcurrency::Sequential | DispatchConcurrency::Concurrent => {
+                self.inner.get_or_init(Scope::new)
+            }
+        }
+    }
+
+    /// Whether a handler may outlive the emission.
+    pub(crate) fn detaches(&self) -> bool {
+        let last = self
+            .policy
+            .returned_awaitables
+            .unwrap_or(self.policy.invocation);
+        last.completion() == CompletionTiming::DetachBounded
+    }
+
+    pub(crate) fn gathers(&self) -> bool {
+        self.policy.returned_awaitables.is_some()
+    }
+}
+
+impl<S, T> Phase<'_, S, T>
+where
+    S: Send + Sync + 'static,
+    T: Send + 'static,
+{
+    /// Makes the call elsewhere.
+    pub(crate) fn offload(&self, entry: &Arc<Entry<S, T>>) -> Work<'static, T> {
+        let call = self.owned(entry, Pause::BeforeAwaiting);
+        Work::Offloaded(Offloaded::submit(&*self.host.offload, call))
+    }
+
+    /// The call as a future that may outlive the emission.
+    pub(crate) fn owned(
+        &self,
+        entry: &Arc<Entry<S, T>>,
+        pause: Pause,
+    ) -> BoxFuture<'static, Ended<T>> {
+        let scope = self.scope_of(entry).clone();
+        owned(
+            Arc::clone(entry),
+            Arc::clone(self.signal),
+            scope,
+            self.calls,
+            pause,
+        )
+    }
+}
+
+/// The shared deadline of a phase.
+pub(crate) struct Timer<'t> {
+    pub(crate) sleep: Pin<&'t mut Option<Sleep>>,
+    pub(crate) expired: bool,
+}
+
+impl Timer<'_> {
+    pub(crate) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        let Some(sleep) = self.sleep.as_mut().as_pin_mut() else {
+            return Poll::Pending;
+        };
+        std::task::ready!(sleep.poll(cx));
+        self.expired = true;
+        Poll::Ready(())
+    }
+
+    /// Looks at the clock. Handlers that never wait are not interrupted, so that a phase looks
+    /// again whenever it has waited.
+    pub(crate) fn look(&mut self) -> bool {
+        if let Some(sleep) = self.sleep.as_ref().as_pin_ref()
+            && sleep.deadline() <= tokio::time::Instant::now()
+        {
+            self.expired = true;
+        }
+        self.expired
+    }
+}

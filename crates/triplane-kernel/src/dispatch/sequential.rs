@@ -1,0 +1,313 @@
+//! Calls one handler after the other.
+
+use std::future::poll_fn;
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use crate::contain::contain;
+use crate::dispatch::call::{Awaitable, Ended, EntryPoint, Pause, cooperates};
+use crate::dispatch::handler::Called;
+use crate::dispatch::index::Entry;
+use crate::dispatch::phase::{Phase, Timer, YIELD_AFTER};
+use crate::dispatch::report::{HandlerOutcome, NotRun, Slot};
+use crate::dispatch::stage::{Effect, Stage};
+use crate::dispatch::work::{Pending, Stop, Work, dropping};
+use crate::failure::HandlerFailure;
+use crate::policy::CompletionTiming;
+
+/// What a stretch of calls came to, at the entry where it stopped.
+enum Stretch<'a, T> {
+    /// Everybody was called.
+    End,
+    /// One did not simply return a value.
+    Settle(Ended<T>),
+    /// A predicate failed.
+    Predicate(HandlerFailure),
+    /// One was called, has been polled once, and is not ready.
+    Waiting(Work<'a, T>),
+    /// One returned an awaitable that is kept for later.
+    Gathered(Work<'a, T>),
+    /// Others of the task should run.
+    Yield,
+}
+
+/// Runs the calls of a sequential phase; what is to be gathered is returned.
+pub(crate) async fn run<'a, S, T>(
+    phase: &'a Phase<'_, S, T>,
+    stage: &mut Stage,
+    slots: &mut Vec<Slot<T>>,
+    timer: &mut Timer<'_>,
+    from: EntryPoint,
+) -> Vec<Pending<'a, T>>
+where
+    S: Send + Sync + 'static,
+    T: Send + 'static,
+{
+    let mut gathered = Vec::new();
+    let mut at = 0;
+    while at < phase.list.0.len() {
+        let stretch = poll_fn(|cx| {
+            let calls = || call(phase, &mut at, slots, from, cx);
+            Poll::Ready(
+                contain(calls).unwrap_or_else(|panic| Stretch::Settle(Ended::Answered(Err(panic)))),
+            )
+        });
+        let settled = match stretch.await {
+            Stretch::End => {
+                at = phase.list.0.len();
+                break;
+            }
+            Stretch::Settle(ended) => {
+                let entry = &phase.list.0[at];
+                Some(stage.take(&entry.registration.name, at, ended, None))
+            }
+            Stretch::Predicate(failure) => {
+                let name = &phase.list.0[at].registration.name;
+                stage.take_predicate(name, at, failure, phase.policy.predicate_failure)
+            }
+            Stretch::Waiting(work) => {
+                let entry = &phase.list.0[at];
+                let (outcome, effect) = wait(phase, stage, entry, at, work, timer).await;
+                timer.look();
+                Some((outcome, effect))
+            }
+            Stretch::Gathered(work) => {
+                let cooperative = cooperates(&phase.list.0[at]);
+                gathered.push(Pending {
+                    slot: slots.len(),
+                    at,
+                    cooperative,
+                    work: Some(work),
+                });
+                // So it stays if the calls do not all succeed.
+                Some((HandlerOutcome::Unawaited, Effect::GoOn))
+            }
+            Stretch::Yield => {
+                yield_now().await;
+                timer.look();
+                if timer.expired {
+                    break;
+                }
+                continue;
+            }
+        };
+        at += 1;
+        if let Some((outcome, effect)) = settled {
+            slots.push(Slot {
+                at: at - 1,
+                outcome,
+            });
+            let stops = match effect {
+                Effect::GoOn => false,
+                Effect::Failure => stage.completion() == CompletionTiming::StopOnFailure,
+                Effect::End => true,
+            };
+            if stops || timer.expired {
+                break;
+            }
+        }
+    }
+    let why = match (stage.ended(), timer.expired) {
+        (Some(ending), _) => ending.not_run(),
+        (None, true) => NotRun::DeadlineExpired,
+        (None, false) => NotRun::StoppedByFailure,
+    };
+    not_run(phase, at, slots, why);
+    gathered
+}
+
+/// Notes the registrations from `at` on as not called.
+pub(crate) fn not_run<S, T>(
+    phase: &Phase<'_, S, T>,
+    from: usize,
+    slots: &mut Vec<Slot<T>>,
+    why: NotRun,
+) {
+    for (at, entry) in phase.list.0.iter().enumerate().skip(from) {
+        if phase.selects(entry) {
+            slots.push(Slot {
+                at,
+                outcome: HandlerOutcome::NotRun(why),
+            });
+        }
+    }
+}
+
+/// Calls from `at` on while each returns a value, and leaves `at` at the last called.
+fn call<'a, S, T>(
+    phase: &'a Phase<'_, S, T>,
+    at: &mut usize,
+    slots: &mut Vec<Slot<T>>,
+    from: EntryPoint,
+    cx: &mut Context<'_>,
+) -> Stretch<'a, T>
+where
+    S: Send + Sync + 'static,
+    T: Send + 'static,
+{
+    let first = *at;
+    for (index, entry) in phase.list.0.iter().enumerate().skip(first) {
+        *at = index;
+        if index - first == YIELD_AFTER && from == EntryPoint::Async {
+            return Stretch::Yield;
+        }
+        if !phase.selects(entry) {
+            continue;
+        }
+        match phase.matches(entry) {
+            Ok(true) => {}
+            Ok(false) => continue,
+            Err(failure) => return Stretch::Predicate(failure),
+        }
+        match begin(phase, entry, cx) {
+            Begun::Value(value) => slots.push(Slot {
+                at: index,
+                outcome: HandlerOutcome::Value(value),
+            }),
+            Begun::Ended(ended) => return Stretch::Settle(ended),
+            Begun::Waiting(work) => return Stretch::Waiting(work),
+            Begun::Gathered(work) => return Stretch::Gathered(work),
+        }
+    }
+    Stretch::End
+}
+
+/// What one call came to at once.
+pub(crate) enum Begun<'a, T> {
+    Value(T),
+    Ended(Ended<T>),
+    /// It has been polled once.
+    Waiting(Work<'a, T>),
+    Gathered(Work<'a, T>),
+}
+
+/// Calls one handler, and polls once what is to be awaited in its turn.
+pub(crate) fn begin<'a, S, T>(
+    phase: &'a Phase<'_, S, T>,
+    entry: &'a Arc<Entry<S, T>>,
+    cx: &mut Context<'_>,
+) -> Begun<'a, T>
+where
+    S: Send + Sync + 'static,
+    T: Send + 'static,
+{
+    let registration = &entry.registration;
+    if phase.calls.offloads(registration.declared) {
+        return first_poll(phase.offload(entry), cx);
+    }
+    if phase.detaches() {
+        return begin_owned(phase, entry, cx);
+    }
+    let scope = phase.scope_of(entry);
+    match registration.handler.call(phase.signal, scope) {
+        Called::Now(Ok(value)) => Begun::Value(value),
+        Called::Now(answer) => Begun::Ended(Ended::Answered(answer)),
+        Called::Later { kind, future } => {
+            match phase.calls.awaitable(registration.declared, kind) {
+                Awaitable::Await => first_poll(Work::Borrowed(future), cx),
+                Awaitable::Gather => Begun::Gathered(Work::Borrowed(future)),
+                Awaitable::Drop => Begun::Ended(Ended::Unawaited),
+                Awaitable::Fail(refusal) => Begun::Ended(Ended::Answered(Err(refusal.failure()))),
+            }
+        }
+    }
+}
+
+/// The same for a handler that may outlive the emission.
+fn begin_owned<S, T>(
+    phase: &Phase<'_, S, T>,
+    entry: &Arc<Entry<S, T>>,
+    cx: &mut Context<'_>,
+) -> Begun<'static, T>
+where
+    S: Send + Sync + 'static,
+    T: Send + 'static,
+{
+    if !phase.gathers() {
+        return first_poll(Work::Owned(phase.owned(entry, Pause::No)), cx);
+    }
+    let paused = Work::Owned(phase.owned(entry, Pause::BeforeAwaiting));
+    match first_poll(paused, cx) {
+        Begun::Waiting(work) => Begun::Gathered(work),
+        begun => begun,
+    }
+}
+
+fn first_poll<'a, T>(mut work: Work<'a, T>, cx: &mut Context<'_>) -> Begun<'a, T> {
+    let polled = match &mut work {
+        // The loop around this call contains a panic.
+        Work::Borrowed(future) => future.as_mut().poll(cx).map(Ended::Answered),
+        Work::Owned(_) | Work::Offloaded(_) => work.poll(cx),
+    };
+    match polled {
+        Poll::Ready(Ended::Answered(Ok(value))) => Begun::Value(value),
+        Poll::Ready(ended) => Begun::Ended(ended),
+        Poll::Pending => Begun::Waiting(work),
+    }
+}
+
+/// Waits for one handler, which has just been polled.
+async fn wait<S, T>(
+    phase: &Phase<'_, S, T>,
+    stage: &mut Stage,
+    entry: &Entry<S, T>,
+    at: usize,
+    mut work: Work<'_, T>,
+    timer: &mut Timer<'_>,
+) -> (HandlerOutcome<T>, Effect) {
+    let cooperative = cooperates(entry);
+    let mut cancelled = pin!(phase.scope.cancelled());
+    let mut polled = true;
+    let mut asked = None;
+    let waited = poll_fn(|cx| {
+        if !std::mem::take(&mut polled)
+            && let Poll::Ready(ended) = work.poll(cx)
+        {
+            return Poll::Ready(Ok(ended));
+        }
+        // A cooperative handler meets the emitter's request itself; it sees the deadline as one.
+        if !cooperative && let Poll::Ready(cause) = cancelled.as_mut().poll(cx) {
+            return Poll::Ready(Err(Stop::Cancelled(cause)));
+        }
+        if asked.is_none() && timer.poll(cx).is_ready() {
+            if !cooperative {
+                return Poll::Ready(Err(Stop::Deadline));
+            }
+            asked = Some(Stop::Deadline);
+            if let Some(scope) = phase.inner.get() {
+                scope.cancel(Stop::Deadline.cause());
+            }
+        }
+        Poll::Pending
+    })
+    .await;
+    let name = &entry.registration.name;
+    match waited {
+        Ok(ended) => stage.take(name, at, dropping(work, ended), asked),
+        Err(stop) => match (work.stop(stop), stop) {
+            (HandlerOutcome::Failed(failure), _) => {
+                stage.take(name, at, Ended::Answered(Err(failure)), None)
+            }
+            (outcome, Stop::Cancelled(cause)) => {
+                let cancelled = Ended::Answered(Err(HandlerFailure::Cancelled(cause)));
+                let (_, effect) = stage.take::<T>(name, at, cancelled, None);
+                (outcome, effect)
+            }
+            (outcome, Stop::Deadline | Stop::Sibling) => (outcome, Effect::GoOn),
+        },
+    }
+}
+
+/// Lets the other work of this task run once.
+pub(crate) async fn yield_now() {
+    let mut yielded = false;
+    poll_fn(|cx| {
+        if std::mem::replace(&mut yielded, true) {
+            return Poll::Ready(());
+        }
+        cx.waker().wake_by_ref();
+        Poll::Pending
+    })
+    .await;
+}
