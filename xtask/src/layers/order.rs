@@ -248,6 +248,12 @@ mod tests {
                 "room/one.rs:3 room::one room::two",
             ],
         );
+        let by_alias =
+            "use crate::room;\nuse crate::low as deep;\nfn f() { deep::g(room::two::g) }";
+        check(
+            &[lib, door, two, rest[0], rest[1], ("room/one.rs", by_alias)],
+            &["room/one.rs:3 room::one room::two"],
+        );
         check(
             &[
                 lib,

@@ -43,7 +43,7 @@ pub(crate) struct Module {
     pub(crate) children: Vec<ModuleId>,
     /// Its `use` declarations.
     pub(crate) imports: Vec<Import>,
-    /// Paths in its code that start at `crate`, `self` or `super`.
+    /// Paths of two segments or more in its code.
     pub(crate) paths: Vec<Import>,
     /// The names of the items that it defines.
     pub(crate) defines: BTreeSet<String>,
@@ -232,13 +232,11 @@ fn path_attribute(attribute: &[Token<'_>]) -> Option<String> {
     is_value.then(|| value.text.trim_matches('"').to_owned())
 }
 
-/// A path in the code that starts at `crate`, `self` or `super`, and where it ends.
+/// A path of two segments or more in the code, and where it ends.
 fn path_at(body: &[Token<'_>], at: usize) -> Option<(Import, usize)> {
     let first = body.get(at)?;
-    let anchored = ["crate", "self", "super"]
-        .into_iter()
-        .any(|head| first.is(head));
-    if !anchored || !is(body, at + 1, "::") || at > 0 && is(body, at - 1, "::") {
+    let starts = first.kind == Kind::Ident && (at == 0 || !is(body, at - 1, "::"));
+    if !starts || !is(body, at + 1, "::") || !is_ident(body, at + 2) {
         return None;
     }
     let mut segments = vec![first.text.to_owned()];

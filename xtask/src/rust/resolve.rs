@@ -26,7 +26,7 @@ fn walk(
     reached: &mut BTreeSet<ModuleId>,
     reexports_left: usize,
 ) -> Option<ModuleId> {
-    let (mut at, mut rest) = start(tree, from, segments)?;
+    let (mut at, mut rest) = start(tree, from, segments, reached, reexports_left)?;
     reached.insert(at);
     while let Some((segment, tail)) = rest.split_first() {
         let Some(next) = step(tree, at, segment, reached, reexports_left) else {
@@ -44,13 +44,15 @@ fn start<'p>(
     tree: &ModuleTree,
     from: ModuleId,
     segments: &'p [String],
+    reached: &mut BTreeSet<ModuleId>,
+    reexports_left: usize,
 ) -> Option<(ModuleId, &'p [String])> {
     let (first, mut rest) = segments.split_first()?;
     let mut at = match first.as_str() {
         "crate" => 0,
         "self" => from,
         "super" => tree.modules[from].parent?,
-        name => return Some((tree.child(from, name)?, rest)),
+        name => return Some((step(tree, from, name, reached, reexports_left)?, rest)),
     };
     while let Some((segment, tail)) = rest.split_first().filter(|(s, _)| *s == "super") {
         debug_assert_eq!(segment, "super");
