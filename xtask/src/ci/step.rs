@@ -8,10 +8,10 @@ use crate::ci::command::Shop;
 /// One check with a name.
 #[derive(Debug)]
 pub(crate) struct Step {
-    pub(crate) name: &'static str,
+    name: &'static str,
     /// [`Extent::Fast`] when it belongs to the quick half.
     pub(crate) extent: Extent,
-    pub(crate) action: fn(&mut Shop<'_>) -> anyhow::Result<Outcome>,
+    action: fn(&mut Shop<'_>) -> anyhow::Result<Outcome>,
 }
 
 /// How a check ended that did not fail.
@@ -32,6 +32,18 @@ pub(crate) struct Ended {
 }
 
 impl Step {
+    pub(crate) const fn new(
+        name: &'static str,
+        extent: Extent,
+        action: fn(&mut Shop<'_>) -> anyhow::Result<Outcome>,
+    ) -> Self {
+        Self {
+            name,
+            extent,
+            action,
+        }
+    }
+
     /// Runs the step under its heading.
     pub(crate) fn run(&self, shop: &mut Shop<'_>) -> Ended {
         println!("\n== {} ==", self.name);

@@ -17,56 +17,19 @@ use crate::{layers, unused};
 ///
 /// The tests come last, so that their closing lines stand right above the table.
 pub(crate) const STEPS: &[Step] = &[
-    Step {
-        name: "format",
-        extent: Fast,
-        action: format,
-    },
-    Step {
-        name: "layers",
-        extent: Fast,
-        action: |shop| judge(&layers::check(shop.workspace)?),
-    },
-    Step {
-        name: "unused",
-        extent: Fast,
-        action: |shop| judge(&unused::check(shop.workspace)),
-    },
-    Step {
-        name: "lint",
-        extent: Fast,
-        action: lint,
-    },
-    Step {
-        name: "features",
-        extent: Whole,
-        action: features,
-    },
-    Step {
-        name: "docs",
-        extent: Whole,
-        action: docs,
-    },
-    Step {
-        name: "deny",
-        extent: Whole,
-        action: deny,
-    },
-    Step {
-        name: "advisories",
-        extent: Whole,
-        action: advisories,
-    },
-    Step {
-        name: "doc tests",
-        extent: Whole,
-        action: doc_tests,
-    },
-    Step {
-        name: "tests",
-        extent: Fast,
-        action: tests,
-    },
+    Step::new("format", Fast, format),
+    Step::new("layers", Fast, |shop| {
+        judge(&layers::check(shop.workspace)?)
+    }),
+    Step::new("unused", Fast, |shop| judge(&unused::check(shop.workspace))),
+    Step::new("lint", Fast, lint),
+    Step::new("features", Whole, features),
+    Step::new("docs", Whole, docs),
+    Step::new("deny", Whole, deny),
+    Step::new("advisories", Whole, advisories),
+    Step::new("build", Fast, build),
+    Step::new("doc tests", Whole, doc_tests),
+    Step::new("tests", Fast, tests),
 ];
 
 /// The same choice for every step that compiles: another one would compile dependencies again.
@@ -151,15 +114,19 @@ fn advisories(shop: &mut Shop<'_>) -> anyhow::Result<Outcome> {
     passed(shop.program(deny).args("check --disable-fetch advisories"))
 }
 
+/// Everything that the tests run, among it the program itself, with the features of the tests.
+fn build(shop: &mut Shop<'_>) -> anyhow::Result<Outcome> {
+    passed(shop.cargo("build --all-targets").args(EVERYTHING))
+}
+
 fn doc_tests(shop: &mut Shop<'_>) -> anyhow::Result<Outcome> {
     passed(shop.cargo("test --doc").args(EVERYTHING))
 }
 
 fn tests(shop: &mut Shop<'_>) -> anyhow::Result<Outcome> {
     let nextest = NEXTEST.program(shop)?;
-    passed(
-        shop.program(nextest)
-            .args("nextest run --no-fail-fast")
-            .args(EVERYTHING),
-    )
+    let run = shop.program(nextest).args("nextest run --no-fail-fast");
+    // Otherwise each test that runs the program would ask cargo to build it.
+    let program = shop.target_folder.join("debug").join("triplane");
+    passed(run.args(EVERYTHING).env("TRIPLANE_BIN", program))
 }
