@@ -1,7 +1,8 @@
+use std::ffi::OsString;
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 
-use triplane_process::{Argv, Invocation, Limits, Scope};
+use triplane_process::{Argv, Invocation, Limits, Outcome, Scope};
 
 use super::*;
 use crate::record::tests::record;
@@ -193,10 +194,63 @@ fn writers_that_share_a_file_never_mix_their_lines() {
     }
 }
 
+/// This program, running only the test `part` of this module, with a variable that tells it so.
+fn part(name: &str, shell_first: &str, fixture: &Fixture, limits: Limits) -> Invocation {
+    let test = std::env::current_exe().expect("this program");
+    let name = format!("file::log::tests::{name}");
+    let script = format!("{shell_first} exec \"$@\"");
+    let words = ["sh", "-c", &script, "sh"].map(OsString::from).into_iter();
+    let words = words.chain([test.into(), "--exact".into(), name.into()]);
+    let argv = Argv::new(words).expect("an argument vector");
+    Invocation::new(argv, limits).variable(PART, fixture.path())
+}
+
+const PART: &str = "TRIPLANE_TEST_FILE";
+
+/// The part of the next test that is killed.
+#[test]
+fn part_a_writer_without_end() {
+    let Some(path) = std::env::var_os(PART) else {
+        return;
+    };
+    let log = Log::new(path.into());
+    let payload = format!("\"{}\"", "x".repeat(300_000));
+    loop {
+        let records = ["a", "b", "c"].map(|key| record(key, 1, &payload));
+        log.append(&records).expect("appended");
+    }
+}
+
+#[tokio::test]
+async fn a_killed_writer_leaves_whole_lines_once_the_next_one_has_come() {
+    let fixture = Fixture::new();
+    for time_ms in [30, 40, 50, 60, 70, 80, 90, 100] {
+        let time = Duration::from_millis(time_ms);
+        let limits = Limits {
+            time,
+            ..Limits::default()
+        };
+        let killed = part("part_a_writer_without_end", "", &fixture, limits);
+        let completed = killed.run(&Scope::new()).await;
+        assert!(
+            matches!(completed.outcome, Outcome::TimedOut),
+            "{completed:?}"
+        );
+        fixture.append(1, &["next"]);
+        let text = fs::read_to_string(fixture.path()).expect("a file");
+        for line in text.lines() {
+            serde_json::from_str::<serde::de::IgnoredAny>(line).expect("a whole line");
+        }
+        assert_eq!(fixture.lines().last().map(String::as_str), Some("next"));
+    }
+    let from_the_killed = fixture.lines().iter().filter(|key| *key == "a").count();
+    assert!(from_the_killed > 0, "no writer lived long enough to write");
+}
+
 /// The part of the next test that runs under a limit of the file size.
 #[test]
 fn part_a_full_disk_takes_no_part_of_a_batch() {
-    let Some(path) = std::env::var_os("TRIPLANE_TEST_FULL_DISK") else {
+    let Some(path) = std::env::var_os(PART) else {
         return;
     };
     let log = Log::new(path.into());
@@ -214,22 +268,11 @@ fn part_a_full_disk_takes_no_part_of_a_batch() {
 #[tokio::test]
 async fn a_full_disk_takes_no_part_of_a_batch() {
     let fixture = Fixture::new();
-    let test = std::env::current_exe().expect("this program");
     // A limit of the file size behaves like a full disk, once its signal is ignored: a write
     // takes what fits and the next one fails.
-    let limited = "trap '' XFSZ; ulimit -f 8; exec \"$@\"";
-    let name = "file::log::tests::part_a_full_disk_takes_no_part_of_a_batch";
-    let words = [
-        "sh".as_ref(),
-        "-c".as_ref(),
-        limited.as_ref(),
-        "sh".as_ref(),
-        test.as_os_str(),
-    ];
-    let words = words.into_iter().chain(["--exact".as_ref(), name.as_ref()]);
-    let argv = Argv::new(words).expect("an argument vector");
-    let completed = Invocation::new(argv, Limits::default())
-        .variable("TRIPLANE_TEST_FULL_DISK", fixture.path())
+    let limited = "trap '' XFSZ; ulimit -f 8;";
+    let name = "part_a_full_disk_takes_no_part_of_a_batch";
+    let completed = part(name, limited, &fixture, Limits::default())
         .run(&Scope::new())
         .await;
     assert!(completed.is_success(), "{}", completed.stdout.text());
