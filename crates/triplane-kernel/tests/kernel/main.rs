@@ -7,3 +7,5 @@
 
 mod chain;
 mod fanout;
+mod policy_product;
+mod profiles;
