@@ -22,5 +22,5 @@ pub use engine::{
     },
     signal_log::{SessionSummary, SignalRecord},
     stats::{IntentCounts, StoreStats},
-    store::{StoreOptions, Synchronous},
+    store::{Lifetime, StoreOptions, Synchronous},
 };

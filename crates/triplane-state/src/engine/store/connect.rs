@@ -1,23 +1,29 @@
 //! Opening one connection, and reading back what it really runs with.
 
+use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
 use sqlx::sqlite::{SqliteConnectOptions, SqliteRow, SqliteSynchronous};
-use sqlx::{ConnectOptions as _, Row as _, SqliteConnection};
+use sqlx::{ConnectOptions as _, Executor as _, Row as _, SqliteConnection};
 
 use crate::engine::schema::{APPLICATION_ID, SCHEMA_VERSION, migrate};
 use crate::engine::store::busy::{Patience, failure, is_busy, until_free};
-use crate::engine::store::options::{StoreOptions, Synchronous};
+use crate::engine::store::options::{Lifetime, StoreOptions, Synchronous};
+use crate::engine::store::paths::beside;
 use crate::error::StateError;
 
 /// The oldest SQLite whose write-ahead log is free of the reset race (fixed in 3.51.3).
 const SQLITE_OLDEST: &str = "3.51.3";
 const _: () = assert!(libsqlite3_sys::SQLITE_VERSION_NUMBER >= 3_051_003);
 
-/// The log is emptied into the database at this many pages of 4 KiB, and cut to as many bytes.
-const WAL_PAGES_MAX: u32 = 1_000;
-const WAL_BYTES_MAX: u32 = WAL_PAGES_MAX * 4_096;
+/// The log is emptied into the database at this many pages of 4 KiB, and one that a large
+/// transaction has stretched is cut to as many bytes.
+const LOG_PAGES_MAX: u32 = 1_000;
+const LOG_BYTES_MAX: u32 = LOG_PAGES_MAX * 4_096;
+
+/// A larger log is not kept: opening the store reads it, a fifth of a millisecond for this much.
+const LOG_BYTES_KEPT: u64 = 400 << 10;
 
 /// The writer asks SQLite to wait this long only and then asks anew: SQLite's own waits grow to
 /// 100 ms, with which a process that looks in now and then starves behind one that writes all the
@@ -51,8 +57,8 @@ pub(crate) fn connect_options(options: &StoreOptions, role: Role) -> SqliteConne
             .busy_timeout(WRITER_WAIT.min(options.busy_timeout))
             // Statements differ by their number of rows; a full group recurs, the others hardly.
             .statement_cache_capacity(24)
-            .pragma("journal_size_limit", WAL_BYTES_MAX.to_string())
-            .pragma("wal_autocheckpoint", WAL_PAGES_MAX.to_string()),
+            .pragma("journal_size_limit", LOG_BYTES_MAX.to_string())
+            .pragma("wal_autocheckpoint", LOG_PAGES_MAX.to_string()),
         Role::Reader => connect
             .busy_timeout(options.busy_timeout)
             .row_buffer_size(ROWS_AHEAD)
@@ -74,6 +80,30 @@ pub(crate) async fn connect_writer(options: &StoreOptions) -> Result<SqliteConne
         upgrade(&mut connection, options).await?;
     }
     Ok(connection)
+}
+
+/// A connection that keeps the log from being emptied and removed when the others close, or nothing
+/// when the log is to be emptied.
+///
+/// Whoever closes a store last takes it for itself and empties its log: SQLite then waits for the
+/// disk twice, and the next commit waits once more for a new log. A connection that may only read
+/// cannot take the file for itself, so it is the one to close last. The log must be emptied at some
+/// time: what a checkpoint has moved already is forgotten with the last connection, so only emptying
+/// it makes it short again.
+pub(crate) async fn connect_keeper(options: &StoreOptions) -> Option<SqliteConnection> {
+    let log = fs::metadata(beside(&options.path, "-wal")).ok()?;
+    if options.lifetime == Lifetime::Long || log.len() > LOG_BYTES_KEPT {
+        return None;
+    }
+    let connect = SqliteConnectOptions::new()
+        .filename(&options.path)
+        .read_only(true)
+        .disable_statement_logging();
+    // Without it the log is emptied, which is only slower.
+    let mut connection = connect.connect().await.ok()?;
+    // Any read takes the shared lock; this one does not even look at the schema.
+    connection.execute("PRAGMA schema_version").await.ok()?;
+    Some(connection)
 }
 
 async fn upgrade(

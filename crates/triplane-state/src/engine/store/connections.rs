@@ -3,10 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use sqlx::Connection as _;
 use tokio::sync::OnceCell;
 
 use crate::engine::store::busy::failure;
-use crate::engine::store::connect::connect_writer;
+use crate::engine::store::connect::{connect_keeper, connect_writer};
 use crate::engine::store::creation::ensure_file;
 use crate::engine::store::options::StoreOptions;
 use crate::engine::store::readers::Readers;
@@ -59,9 +60,15 @@ impl Connections {
         failure(&self.options.path, error, Duration::ZERO)
     }
 
-    /// Closes the readers and then the writer, which as the last connection empties the log.
+    /// Closes the readers and then the writer. As the last connection it empties the log, unless
+    /// another one is there to keep it.
     pub(crate) async fn close(&self) -> Result<(), StateError> {
         self.readers.close().await;
-        self.writer.close().await
+        let keeper = connect_keeper(&self.options).await;
+        let closed = self.writer.close().await;
+        if let Some(keeper) = keeper {
+            keeper.close().await.ok();
+        }
+        closed
     }
 }

@@ -8,7 +8,7 @@
 use std::fs::{self, DirBuilder, File, OpenOptions, Permissions, TryLockError};
 use std::io::{self, ErrorKind};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -18,6 +18,7 @@ use sqlx::{ConnectOptions as _, Connection as _};
 use crate::engine::schema::migrate;
 use crate::engine::store::busy::{Patience, failure};
 use crate::engine::store::options::StoreOptions;
+use crate::engine::store::paths::{beside, folder_of};
 use crate::error::StateError;
 
 const FOLDER_MODE: u32 = 0o700;
@@ -69,13 +70,6 @@ fn keep_private(path: &Path) -> Result<(), StateError> {
         }
     }
     Ok(())
-}
-
-fn folder_of(path: &Path) -> &Path {
-    match path.parent() {
-        Some(folder) if folder != Path::new("") => folder,
-        _ => Path::new("."),
-    }
 }
 
 /// Makes the folder of the store, private and ignored by git. One that is there is left as it is.
@@ -177,12 +171,6 @@ fn remove(path: &Path) -> Result<(), StateError> {
 
 fn sync_folder(folder: &Path) -> io::Result<()> {
     File::open(folder)?.sync_all()
-}
-
-fn beside(path: &Path, suffix: &str) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(suffix);
-    name.into()
 }
 
 fn file_error(action: &'static str, path: &Path, error: io::Error) -> StateError {

@@ -17,6 +17,7 @@
 //! - While a transaction is open nothing is awaited but the database.
 
 mod options;
+mod paths;
 mod busy;
 mod connect;
 mod creation;
@@ -24,7 +25,7 @@ mod writer;
 mod readers;
 mod connections;
 
-pub use options::{StoreOptions, Synchronous};
+pub use options::{Lifetime, StoreOptions, Synchronous};
 
 pub(crate) use connections::Connections;
 pub(crate) use writer::Undo;

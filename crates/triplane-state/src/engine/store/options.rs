@@ -22,6 +22,7 @@ use crate::clock::{Clock, SystemClock};
 pub struct StoreOptions {
     pub(crate) path: PathBuf,
     pub(crate) synchronous: Synchronous,
+    pub(crate) lifetime: Lifetime,
     pub(crate) busy_timeout: Duration,
     pub(crate) unit_held_max: Duration,
     pub(crate) payload_bytes_max: usize,
@@ -37,6 +38,18 @@ pub enum Synchronous {
     /// Class `process`: the death of the process. A power cut may undo the latest commits, whole
     /// and in order.
     Normal,
+}
+
+/// How long a program keeps its store open.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Lifetime {
+    /// It works with the store for a while. The write-ahead log may grow to 4 MiB, and closing
+    /// empties it into the database.
+    #[default]
+    Long,
+    /// It commits a unit or two and is gone, and the next one is sure to follow. Closing leaves a
+    /// log below half a MiB as it is: of five waits for the disk two remain.
+    Short,
 }
 
 impl Synchronous {
@@ -56,6 +69,7 @@ impl StoreOptions {
         Self {
             path: path.into(),
             synchronous: Synchronous::default(),
+            lifetime: Lifetime::default(),
             busy_timeout: Duration::from_secs(5),
             unit_held_max: Duration::from_secs(5),
             payload_bytes_max: 64 << 20,
@@ -71,6 +85,12 @@ impl StoreOptions {
     /// What a commit has survived when it is acknowledged.
     pub fn synchronous(mut self, synchronous: Synchronous) -> Self {
         self.synchronous = synchronous;
+        self
+    }
+
+    /// How long the program keeps the store open.
+    pub fn lifetime(mut self, lifetime: Lifetime) -> Self {
+        self.lifetime = lifetime;
         self
     }
 

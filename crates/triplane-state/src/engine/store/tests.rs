@@ -9,7 +9,7 @@ use crate::engine::commit::Committed;
 use crate::engine::handle::Store;
 use crate::engine::schema::{APPLICATION_ID, SCHEMA_VERSION};
 use crate::engine::store::connect::Settings;
-use crate::engine::store::{StoreOptions, Synchronous};
+use crate::engine::store::{Lifetime, StoreOptions, Synchronous};
 use crate::engine::testing::{Rows, TestStore, fact, receipt};
 use crate::error::StateError;
 
@@ -311,6 +311,32 @@ async fn the_log_stays_small_and_is_gone_when_the_store_is_closed() {
     assert!(bytes <= 4 << 20, "{bytes} bytes");
     test.store.close().await.expect("closes");
     assert!(!log.exists());
+}
+
+#[tokio::test]
+async fn a_short_visit_leaves_a_short_log_and_loses_nothing() {
+    let test = TestStore::open().await;
+    test.store.close().await.expect("closes");
+    let log = test.path.with_extension("db-wal");
+    let mut kept = 0;
+    for number in 0..200 {
+        let short = StoreOptions::new(&test.path).lifetime(Lifetime::Short);
+        let store = Store::open(short).await.expect("opens");
+        let mut unit = store.begin(fact(&format!("{number}"), "d"));
+        unit.stage(&Rows::default()).expect("stages");
+        let _receipt = receipt(unit.commit().await.expect("commits"));
+        store.close().await.expect("closes");
+        if let Ok(log) = fs::metadata(&log) {
+            kept += 1;
+            assert!(log.len() < 1 << 20, "{} bytes", log.len());
+        }
+    }
+    assert!((150..200).contains(&kept), "kept {kept} times of 200");
+    assert_eq!(test.count("operation").await, 200);
+
+    test.open_again().await.close().await.expect("closes");
+    assert!(!log.exists(), "a long visit empties it");
+    assert_eq!(test.count("operation").await, 200);
 }
 
 #[test]
