@@ -118,8 +118,8 @@ pub(crate) fn command<'c>(tool: &str, arguments: &'c Value) -> CommandAsked<'c> 
     match arguments {
         Value::String(text) if shell => asked(Cow::Borrowed(text)),
         Value::Array(_) if shell => match text_of(arguments) {
-            Some(text) => asked(text),
-            None => CommandAsked::Unreadable,
+            Some(text) if !text.is_empty() => asked(text),
+            Some(_) | None => CommandAsked::Unreadable,
         },
         Value::Object(fields) => match field(arguments) {
             Some(Some(text)) => asked(text),

@@ -19,35 +19,30 @@ pub struct Objection {
 
 /// The severest objection against `command`; of equals, the first.
 ///
-/// Must run on the parser's thread unless [`plain`](crate::command::parse::plain) holds for the
-/// command.
+/// Must run on the parser's thread unless the command is [`plain`](crate::command::parse::plain).
 pub(crate) fn judge(command: &str, place: &Place) -> Option<Objection> {
-    severest(&normalise(command, place), place)
-}
-
-fn severest(simples: &[Simple], place: &Place) -> Option<Objection> {
     let mut severest: Option<Objection> = None;
-    for simple in simples {
-        let Some(hit) = hit(simple, place) else {
+    for simple in &normalise(command, place) {
+        let Some(found) = objection(simple, place) else {
             continue;
         };
-        if severest
-            .as_ref()
-            .is_none_or(|objection| objection.rule.tier < hit.rule.tier)
-        {
-            let detail = (simple.program == pseudo::UNPARSABLE)
-                .then(|| simple.args.first().map(|word| word.shown().into_owned()))
-                .flatten();
-            let catastrophic = hit.rule.tier == Tier::Catastrophic;
-            severest = Some(Objection {
-                rule: hit.rule,
-                span: hit.span,
-                detail,
-            });
-            if catastrophic {
-                break;
-            }
+        if found.rule.tier == Tier::Catastrophic {
+            return Some(found);
         }
+        severest = severest.or(Some(found));
     }
     severest
+}
+
+/// What speaks against one simple command.
+pub(crate) fn objection(simple: &Simple, place: &Place) -> Option<Objection> {
+    let hit = hit(simple, place)?;
+    let detail = (simple.program == pseudo::UNPARSABLE)
+        .then(|| simple.args.first().map(|word| word.shown().into_owned()))
+        .flatten();
+    Some(Objection {
+        rule: hit.rule,
+        span: hit.span,
+        detail,
+    })
 }

@@ -19,3 +19,4 @@ pub(crate) mod output;
 pub mod normalise;
 pub mod rules;
 pub mod judge;
+pub mod explain;

@@ -1,24 +1,32 @@
 //! The thread that parses: a large stack, a short time, and a bounded number of casualties.
 //!
 //! The parser recurses and backtracks, so it is kept off the caller's stack and off the caller's
-//! clock. One warm thread takes jobs in order; whoever asked waits at most [`PATIENCE`]. A thread
-//! that misses its time is abandoned: nobody waits for it any more, the next job starts a new
-//! thread, and the old one ends when its job does. While [`STUCK_MAX`] abandoned threads are still
-//! running, no further job is taken.
+//! clock. One warm worker takes jobs from a desk in order; whoever asked waits at most [`PATIENCE`]
+//! from when the job is taken up. A worker that misses its time is abandoned: nobody waits for it
+//! any more, a new worker takes the jobs that are left, and the old one ends when its job does.
+//! While [`STUCK_MAX`] abandoned workers are still running, no new one is started, and jobs are
+//! refused.
+//!
+//! A machine that is too busy to take the job up at all is given [`STARVED_ROUNDS`] times the
+//! patience: an ordinary command is not refused because other programs run.
 //!
 //! A panic inside a job ends that job only. A stack of [`STACK_BYTES`] costs address space; pages
 //! that are not touched cost nothing.
 
+use std::collections::VecDeque;
+use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, mpsc};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, mpsc};
 use std::thread;
 use std::time::Duration;
 
 use tokio::sync::oneshot;
 
-/// The longest that anybody waits for a verdict of the parser's thread.
+/// The longest that a job of the parser's thread may run.
 pub const PATIENCE: Duration = Duration::from_millis(40);
+/// How often [`PATIENCE`] is granted to a job that no worker has taken up.
+pub const STARVED_ROUNDS: u32 = 4;
 /// The stack of the parser's thread, in bytes.
 pub const STACK_BYTES: usize = 256 * 1024 * 1024;
 /// The number of abandoned threads still running at which no further job is taken.
@@ -42,31 +50,46 @@ pub enum NoAnswer {
     NoThread,
 }
 
-type Job = Box<dyn FnOnce() + Send>;
-
-/// A place for jobs to run, with a thread that stays warm between them.
+/// A desk for jobs, with a worker that stays warm between them.
 ///
-/// Dropping it ends the thread after its current job.
+/// Dropping it ends the worker after its current job.
 #[derive(Debug, Default)]
 pub(crate) struct ParserThread {
-    seat: Mutex<Option<Seat>>,
-    started: AtomicUsize,
-    missed: AtomicUsize,
-    stuck: Arc<AtomicUsize>,
+    desk: Arc<Desk>,
 }
 
-#[derive(Debug)]
-struct Seat {
-    jobs: mpsc::Sender<Job>,
-    generation: usize,
-    /// Set when the thread is abandoned, so that it takes itself off the count when it ends.
-    abandoned: Arc<Mutex<bool>>,
+#[derive(Debug, Default)]
+struct Desk {
+    state: Mutex<State>,
+    ready: Condvar,
+    missed: AtomicUsize,
+    stuck: AtomicUsize,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    jobs: VecDeque<Job>,
+    /// The number of the worker that takes jobs.
+    worker: Option<u64>,
+    workers: u64,
+    closed: bool,
+}
+
+struct Job {
+    run: Box<dyn FnOnce() + Send>,
+    taken_by: Arc<AtomicU64>,
+}
+
+impl fmt::Debug for Job {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Job").field("taken_by", &self.taken_by).finish_non_exhaustive()
+    }
 }
 
 impl ParserThread {
-    /// How many times a thread has missed its time since the start.
+    /// How many times a worker has missed its time since the start.
     pub(crate) fn missed(&self) -> usize {
-        self.missed.load(Ordering::Relaxed)
+        self.desk.missed.load(Ordering::Relaxed)
     }
 
     /// Runs `job` on the thread and waits for its answer without blocking the caller's thread.
@@ -82,15 +105,19 @@ impl ParserThread {
         &self,
         job: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, NoAnswer> {
-        let (answer, answered) = oneshot::channel();
-        let generation = self.submit(Box::new(move || {
+        let (answer, mut answered) = oneshot::channel();
+        let taken_by = self.desk.submit(Box::new(move || {
             let _ = answer.send(job());
         }))?;
-        match tokio::time::timeout(PATIENCE, answered).await {
-            Ok(Ok(value)) => Ok(value),
-            Ok(Err(_)) => Err(NoAnswer::Failed),
-            Err(_) => Err(self.abandon(generation)),
+        for _ in 0..STARVED_ROUNDS {
+            match tokio::time::timeout(PATIENCE, &mut answered).await {
+                Ok(Ok(value)) => return Ok(value),
+                Ok(Err(_)) => return Err(NoAnswer::Failed),
+                Err(_) if self.desk.abandon(&taken_by) => return Err(NoAnswer::Late),
+                Err(_) => {}
+            }
         }
+        Err(NoAnswer::Late)
     }
 
     /// Runs `job` on the thread and blocks the caller's thread until the answer is there.
@@ -103,73 +130,112 @@ impl ParserThread {
         job: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, NoAnswer> {
         let (answer, answered) = mpsc::sync_channel(1);
-        let generation = self.submit(Box::new(move || {
+        let taken_by = self.desk.submit(Box::new(move || {
             let _ = answer.send(job());
         }))?;
-        match answered.recv_timeout(PATIENCE) {
-            Ok(value) => Ok(value),
-            Err(mpsc::RecvTimeoutError::Disconnected) => Err(NoAnswer::Failed),
-            Err(mpsc::RecvTimeoutError::Timeout) => Err(self.abandon(generation)),
+        for _ in 0..STARVED_ROUNDS {
+            match answered.recv_timeout(PATIENCE) {
+                Ok(value) => return Ok(value),
+                Err(mpsc::RecvTimeoutError::Disconnected) => return Err(NoAnswer::Failed),
+                Err(mpsc::RecvTimeoutError::Timeout) if self.desk.abandon(&taken_by) => {
+                    return Err(NoAnswer::Late);
+                }
+                Err(mpsc::RecvTimeoutError::Timeout) => {}
+            }
         }
-    }
-
-    /// Hands a job to the warm thread, or to a new one.
-    fn submit(&self, job: Job) -> Result<usize, NoAnswer> {
-        let mut seat = self.seat.lock().unwrap_or_else(PoisonError::into_inner);
-        let job = match seat.as_ref() {
-            Some(warm) => match warm.jobs.send(job) {
-                Ok(()) => return Ok(warm.generation),
-                Err(mpsc::SendError(job)) => job,
-            },
-            None => job,
-        };
-        if self.stuck.load(Ordering::Acquire) >= STUCK_MAX {
-            return Err(NoAnswer::Exhausted);
-        }
-        let generation = self.started.fetch_add(1, Ordering::Relaxed);
-        let fresh = Seat::start(generation, Arc::clone(&self.stuck))?;
-        fresh.jobs.send(job).map_err(|_| NoAnswer::NoThread)?;
-        *seat = Some(fresh);
-        Ok(generation)
-    }
-
-    /// Leaves the thread of this generation to itself; of several who waited for it, one counts.
-    fn abandon(&self, generation: usize) -> NoAnswer {
-        let mut seat = self.seat.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(late) = seat.take_if(|seat| seat.generation == generation) {
-            let mut abandoned = late.abandoned.lock().unwrap_or_else(PoisonError::into_inner);
-            *abandoned = true;
-            self.stuck.fetch_add(1, Ordering::AcqRel);
-            self.missed.fetch_add(1, Ordering::Relaxed);
-        }
-        NoAnswer::Late
+        Err(NoAnswer::Late)
     }
 }
 
-impl Seat {
-    fn start(generation: usize, stuck: Arc<AtomicUsize>) -> Result<Self, NoAnswer> {
-        let (jobs, inbox) = mpsc::channel::<Job>();
-        let abandoned = Arc::new(Mutex::new(false));
-        let flag = Arc::clone(&abandoned);
+impl Drop for ParserThread {
+    fn drop(&mut self) {
+        self.desk.lock().closed = true;
+        self.desk.ready.notify_all();
+    }
+}
+
+impl Desk {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        // Nothing that holds the lock can panic halfway through a change.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Puts a job on the desk; the answer will hold the number of the worker that takes it.
+    fn submit(self: &Arc<Self>, run: Box<dyn FnOnce() + Send>) -> Result<Arc<AtomicU64>, NoAnswer> {
+        let mut state = self.lock();
+        if state.worker.is_none() {
+            self.hire(&mut state)?;
+        }
+        let taken_by = Arc::new(AtomicU64::new(0));
+        state.jobs.push_back(Job {
+            run,
+            taken_by: Arc::clone(&taken_by),
+        });
+        drop(state);
+        self.ready.notify_one();
+        Ok(taken_by)
+    }
+
+    fn hire(self: &Arc<Self>, state: &mut State) -> Result<(), NoAnswer> {
+        if self.stuck.load(Ordering::Acquire) >= STUCK_MAX {
+            return Err(NoAnswer::Exhausted);
+        }
+        let number = state.workers + 1;
+        let desk = Arc::clone(self);
         thread::Builder::new()
             .name("triplane-parser".to_owned())
             .stack_size(STACK_BYTES)
-            .spawn(move || {
-                while let Ok(job) = inbox.recv() {
-                    // The job owns all it touches; its sender is dropped with it, which tells the
-                    // asker that it failed.
-                    let _ = catch_unwind(AssertUnwindSafe(job));
-                }
-                if *flag.lock().unwrap_or_else(PoisonError::into_inner) {
-                    stuck.fetch_sub(1, Ordering::AcqRel);
-                }
-            })
+            .spawn(move || desk.work(number))
             .map_err(|_| NoAnswer::NoThread)?;
-        Ok(Self {
-            jobs,
-            generation,
-            abandoned,
-        })
+        state.workers = number;
+        state.worker = Some(number);
+        Ok(())
+    }
+
+    fn work(&self, number: u64) {
+        while let Some(job) = self.take(number) {
+            // The job owns all it touches; its sender is dropped with it, which tells the asker
+            // that it failed.
+            let _ = catch_unwind(AssertUnwindSafe(job.run));
+        }
+    }
+
+    /// The next job for this worker, or `None` when it is no longer the one that takes them.
+    fn take(&self, number: u64) -> Option<Job> {
+        let mut state = self.lock();
+        loop {
+            if state.worker != Some(number) {
+                self.stuck.fetch_sub(1, Ordering::AcqRel);
+                return None;
+            }
+            if state.closed {
+                return None;
+            }
+            if let Some(job) = state.jobs.pop_front() {
+                job.taken_by.store(number, Ordering::Release);
+                return Some(job);
+            }
+            state = self.ready.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    /// Leaves the worker that took a job to itself; says whether one had taken it.
+    fn abandon(self: &Arc<Self>, taken_by: &AtomicU64) -> bool {
+        let mut state = self.lock();
+        let number = taken_by.load(Ordering::Acquire);
+        if number == 0 {
+            return false;
+        }
+        if state.worker == Some(number) {
+            state.worker = None;
+            self.stuck.fetch_add(1, Ordering::AcqRel);
+            self.missed.fetch_add(1, Ordering::Relaxed);
+            // Those who wait behind the late job are served by somebody else, or not at all.
+            if !state.jobs.is_empty() && self.hire(&mut state).is_err() {
+                state.jobs.clear();
+            }
+        }
+        true
     }
 }
 
@@ -210,11 +276,26 @@ mod tests {
         let held: Vec<_> = (0..STUCK_MAX).map(|_| stuck(&thread).1).collect();
         assert_eq!(thread.run_blocking(|| 7), Err(NoAnswer::Exhausted));
         drop(held);
-        while thread.stuck.load(Ordering::Acquire) > 0 {
+        while thread.desk.stuck.load(Ordering::Acquire) > 0 {
             thread::yield_now();
         }
         assert_eq!(thread.run_blocking(|| 7), Ok(7));
         assert_eq!(thread.missed(), STUCK_MAX);
+    }
+
+    #[test]
+    fn whoever_waits_behind_a_late_job_is_served_by_a_new_worker() {
+        let thread = ParserThread::default();
+        let (release, held) = mpsc::channel::<()>();
+        thread::scope(|scope| {
+            let late = scope.spawn(|| thread.run_blocking(move || held.recv().is_ok()));
+            while thread.desk.lock().workers == 0 || !thread.desk.lock().jobs.is_empty() {
+                thread::yield_now();
+            }
+            assert_eq!(thread.run_blocking(|| 7), Ok(7));
+            assert_eq!(late.join().unwrap(), Err(NoAnswer::Late));
+        });
+        drop(release);
     }
 
     #[test]

@@ -184,8 +184,7 @@ impl Scan<'_> {
                 Some(_) => self.words()?,
             }
         }
-        if let Some(heredoc) = self.heredocs.first() {
-            let _ = heredoc;
+        if !self.heredocs.is_empty() {
             return Err(ScanRefusal::Unclosed("heredoc"));
         }
         match self.open.get(floor..) {
@@ -252,6 +251,8 @@ impl Scan<'_> {
                 self.separator()?;
                 self.heredoc_bodies()?;
             }
+            // A line that goes on: nothing starts or ends here.
+            b'\\' if self.peek(1) == b'\n' => self.at += 2,
             b'#' if self.word_start => self.comment(),
             b';' => {
                 self.at += 1;

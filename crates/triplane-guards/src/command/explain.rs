@@ -1,0 +1,69 @@
+//! How a verdict came about: the simple commands, and every rule that spoke.
+
+use std::thread;
+
+use crate::command::judge::{Objection, objection};
+use crate::command::normalise::{Simple, normalise};
+use crate::command::parser_thread::{NoAnswer, STACK_BYTES};
+use crate::command::scan::{ScanRefusal, scan};
+use crate::place::Place;
+
+/// Everything that was found out about a command.
+#[derive(Debug, Clone)]
+pub struct Explanation {
+    /// The simple commands that it runs, in the order in which they are met.
+    pub simples: Vec<Simple>,
+    /// What speaks against it, in the same order.
+    pub objections: Vec<Objection>,
+    /// Why it was not parsed, if it was not.
+    pub refusal: Option<ScanRefusal>,
+}
+
+impl Explanation {
+    /// Whether the guard would refuse the command.
+    pub fn is_refused(&self) -> bool {
+        self.refusal.is_some() || !self.objections.is_empty()
+    }
+
+    /// The objection that the verdict names: the first of the severest.
+    pub fn severest(&self) -> Option<&Objection> {
+        let tier = self.objections.iter().map(|objection| objection.rule.tier).max()?;
+        self.objections
+            .iter()
+            .find(|objection| objection.rule.tier == tier)
+    }
+}
+
+/// Explains `command`, on a thread of its own and without a time limit: for tools and tests, not
+/// for decisions.
+///
+/// # Errors
+///
+/// Returns [`NoAnswer`] when no thread could be started, or when the parser failed.
+pub fn explain(command: &str, place: &Place) -> Result<Explanation, NoAnswer> {
+    if let Err(refusal) = scan(command) {
+        return Ok(Explanation {
+            simples: Vec::new(),
+            objections: Vec::new(),
+            refusal: Some(refusal),
+        });
+    }
+    thread::scope(|scope| {
+        let parser = thread::Builder::new()
+            .stack_size(STACK_BYTES)
+            .spawn_scoped(scope, || {
+                let simples = normalise(command, place);
+                let objections = simples
+                    .iter()
+                    .filter_map(|simple| objection(simple, place))
+                    .collect();
+                Explanation {
+                    simples,
+                    objections,
+                    refusal: None,
+                }
+            })
+            .map_err(|_| NoAnswer::NoThread)?;
+        parser.join().map_err(|_| NoAnswer::Failed)
+    })
+}

@@ -1,0 +1,101 @@
+//! Inputs that break parsers are refused, soon, and break nothing.
+
+use std::time::{Duration, Instant};
+
+use triplane_guards::commands;
+use triplane_interception::Verdict;
+
+use crate::support::bash;
+
+/// An opener repeated up to the longest command that is read.
+fn nested(opener: &str) -> String {
+    opener.repeat(64 * 1024 / opener.len())
+}
+
+fn hostile() -> Vec<(String, String)> {
+    let mut inputs: Vec<(String, String)> = [
+        "$(", "{ ", "if ", "while ", "case ", "${a:-", "$((", "f(){ ", "[[ ( ", "[[ ! ", "(", "`",
+        "<(", "for x in ", "until ", "select x in ", "case x in (x) ", "\"$(", "((",
+    ]
+    .iter()
+    .map(|opener| (format!("64 KiB of {opener:?}"), nested(opener)))
+    .collect();
+    for opener in ["$(", "(", "{ ", "if "] {
+        inputs.push((format!("10,000 times {opener:?}"), opener.repeat(10_000)));
+    }
+    for count in [22, 26] {
+        inputs.push((format!("{count} unclosed parentheses"), "(".repeat(count)));
+    }
+    inputs.push((
+        "nested case with a syntax error".to_owned(),
+        format!("{}) ;; ) esac", "case x in (x) ".repeat(30)),
+    ));
+    inputs.push((
+        "few nested cases with a syntax error, all closed".to_owned(),
+        format!("{} if fi {}", "case x in (x) ".repeat(8), ";; esac ".repeat(8)),
+    ));
+    inputs.push(("heredoc with $[ in its tag".to_owned(), "<<E$[\t\t".to_owned()));
+    inputs.push(("many separators".to_owned(), "a;".repeat(5_001)));
+    inputs.push(("too long".to_owned(), format!("echo {}", "a".repeat(64 * 1024))));
+    inputs.push(("an unclosed quote".to_owned(), "echo 'a".to_owned()));
+    inputs.push(("an overlong descriptor".to_owned(), "99999999999999999999>x".to_owned()));
+    inputs.push(("an overlong sequence".to_owned(), "rm -rf /x{1..99999999999999999999}".to_owned()));
+    inputs
+}
+
+#[test]
+fn hostile_inputs_are_refused_and_soon() {
+    let guard = commands();
+    for (name, input) in hostile() {
+        let start = Instant::now();
+        let verdict = guard.judge_blocking(&bash(&input));
+        let taken = start.elapsed();
+        assert!(
+            matches!(verdict, Verdict::SoftDeny(_) | Verdict::HardDeny(_)),
+            "{name} was not refused: {verdict:?}"
+        );
+        // Four times the patience: other work shares the machine with the tests.
+        assert!(taken < Duration::from_millis(160), "{name} took {taken:?}");
+    }
+}
+
+#[test]
+fn closed_nesting_up_to_the_limit_does_not_hurt() {
+    let guard = commands();
+    let balanced = [
+        ("$(", ")", "echo x"),
+        ("(", ")", "ls"),
+        ("{ ", "; }", "ls"),
+        ("if true; then ", "; fi", "ls"),
+        ("while ", "; do ls; done", "true"),
+        ("echo ${a:-", "}", "b"),
+        ("echo \"$(", ")\"", "ls"),
+        ("[[ ( ", " ) ]]", "-n x"),
+        ("f() { ", "; }", "ls"),
+        ("case x in x) ", ";; esac", "ls"),
+    ];
+    for (open, close, inner) in balanced {
+        for depth in [2, 5, 8, 20, 30, 60, 99, 120] {
+            let input = format!("{}{inner}{}", open.repeat(depth), close.repeat(depth));
+            // Any verdict will do: the process is still here to give it.
+            let _ = guard.judge_blocking(&bash(&input));
+        }
+    }
+    let verdict = commands().judge_blocking(&bash("echo $(echo ok)"));
+    assert_eq!(verdict, Verdict::Allow);
+}
+
+#[tokio::test(flavor = "current_thread")]
+async fn the_asynchronous_road_gives_the_same_answers() {
+    use triplane_interception::Guard as _;
+    let guard = commands();
+    let scope = triplane_kernel::Scope::new();
+    let verdict = async |command: &str| {
+        let call = bash(command);
+        guard.judge(&call, &scope).resolve().await.unwrap()
+    };
+    assert_eq!(verdict("git status").await, Verdict::Allow);
+    assert_eq!(verdict("echo 'rm -rf /' | grep rm").await, Verdict::Allow);
+    assert!(matches!(verdict("echo 'rm -rf /' | sh").await, Verdict::HardDeny(_)));
+    assert!(matches!(verdict("((((((((((((((((((((((").await, Verdict::SoftDeny(_)));
+}

@@ -1,0 +1,10 @@
+//! The guards against what they are for: corpora, hostile inputs, respellings, real scripts.
+
+mod support;
+mod command_corpus;
+mod path_corpus;
+mod rule_cases;
+mod hostile;
+mod respellings;
+mod system_scripts;
+mod calls;

@@ -1,0 +1,187 @@
+//! A respelled command means the same, and gets the same verdict.
+
+use serde::Deserialize;
+
+use crate::support::{refused_by, rows};
+
+#[derive(Deserialize)]
+struct Row {
+    id: String,
+    command: String,
+    verdict: String,
+}
+
+/// `text` as one single-quoted word.
+fn single(text: &str) -> String {
+    format!("'{}'", text.replace('\'', "'\\''"))
+}
+
+/// `text` as one double-quoted word.
+fn double(text: &str) -> String {
+    let mut quoted = String::from("\"");
+    for c in text.chars() {
+        if matches!(c, '"' | '\\' | '$' | '`') {
+            quoted.push('\\');
+        }
+        quoted.push(c);
+    }
+    quoted.push('"');
+    quoted
+}
+
+/// `text` with every character as an escape.
+fn ansi(text: &str) -> String {
+    let escapes: String = text.bytes().map(|byte| format!("\\x{byte:02x}")).collect();
+    format!("$'{escapes}'")
+}
+
+/// Respellings of any command: what surrounds it does not change what it does.
+fn surrounded(command: &str) -> Vec<String> {
+    let quoted = single(command);
+    let doubled = double(command);
+    vec![
+        format!("  \t {command}"),
+        format!("\n\n{command}\n"),
+        format!("# a remark\n{command}"),
+        format!("true; {command}"),
+        format!("true && {command}"),
+        format!("{command}\necho done"),
+        format!("(\n{command}\n)"),
+        format!("{{ {command}\n}}"),
+        format!("if true; then\n{command}\nfi"),
+        format!("if false; then :; else\n{command}\nfi"),
+        format!("for i in 1; do\n{command}\ndone"),
+        format!("while true; do\n{command}\nbreak; done"),
+        format!("case x in x)\n{command}\n;; esac"),
+        format!("run_it() {{\n{command}\n}}; run_it"),
+        format!("sh -c {quoted}"),
+        format!("bash -lc {doubled}"),
+        format!("/bin/bash -e -c {quoted}"),
+        format!("eval {quoted}"),
+        format!("C={quoted}; eval \"$C\""),
+        format!("C={quoted}; sh -c \"$C\""),
+        format!("sh <<< {quoted}"),
+        format!("bash <<'END_OF_IT'\n{command}\nEND_OF_IT"),
+        format!("printf '%s\\n' {quoted} | sh"),
+        format!("cat <<'END_OF_IT' | bash -s\n{command}\nEND_OF_IT"),
+        format!("bash <(printf '%s\\n' {quoted})"),
+        format!("source <(printf '%s\\n' {doubled})"),
+        format!("sudo sh -c {quoted}"),
+        format!("sudo -u root -- bash -c {quoted}"),
+        format!("env A=1 sh -c {quoted}"),
+        format!("timeout -k 5 10 sh -c {quoted}"),
+        format!("nice -n 5 nohup sh -c {quoted}"),
+        format!("time bash -c {quoted}"),
+        format!("S=sh; $S -c {quoted}"),
+        format!("$(echo sh) -c {quoted}"),
+        format!("s''h -c {quoted}"),
+        format!("\\sh -c {quoted}"),
+        format!("echo \"$(\n{command}\n)\""),
+        format!("printf '%s' {quoted} > it.sh; sh it.sh"),
+    ]
+}
+
+/// The words of a command that is nothing but words.
+fn plain_words(command: &str) -> Option<Vec<&str>> {
+    let plain = command.bytes().all(|byte| {
+        byte.is_ascii_alphanumeric() || b" _-./,:=@%+".contains(&byte)
+    });
+    let words: Vec<&str> = command.split(' ').filter(|word| !word.is_empty()).collect();
+    let builtin = matches!(
+        words.first(),
+        None | Some(&("cd" | "history" | "type" | "exec" | "command" | "time" | "pushd"))
+    );
+    (plain && !builtin && !words[0].contains('=')).then_some(words)
+}
+
+/// Respellings of the words themselves.
+fn reworded(words: &[&str]) -> Vec<String> {
+    let each = |quote: &dyn Fn(&str) -> String| {
+        words.iter().map(|word| quote(word)).collect::<Vec<_>>().join(" ")
+    };
+    let (program, rest) = words.split_first().unwrap();
+    let rest_text = rest.join(" ");
+    let all = words.join(" ");
+    let mut respelled = vec![
+        each(&|word| single(word)),
+        each(&|word| double(word)),
+        each(&ansi),
+        each(&|word| word.chars().map(|c| format!("\\{c}")).collect()),
+        each(&|word| format!("{}''{}", &word[..1], &word[1..])),
+        each(&|word| format!("{}\"{}\"", &word[..1], &word[1..])),
+        words.join("\t"),
+        words.join("   "),
+        words.join(" \\\n  "),
+        words.join("${IFS}"),
+        format!("P={program}; $P {rest_text}"),
+        format!("P={program}; ${{P}} {rest_text}"),
+        format!("A={} B={}; \"$A$B\" {rest_text}", &program[..1], &program[1..]),
+        format!("L={}; $L", single(&all)),
+        format!("L=({all}); \"${{L[@]}}\""),
+        format!("set -- {all}; \"$@\""),
+        format!("f() {{ \"$@\"; }}; f {all}"),
+        format!("f() {{ {program} \"$@\"; }}; f {rest_text}"),
+        format!("alias zz='{program}'\nzz {rest_text}"),
+        format!("$(echo {program}) {rest_text}"),
+        format!("`echo {program}` {rest_text}"),
+        format!("\"$(printf '%s' {program})\" {rest_text}"),
+        format!("$(which {}) {rest_text}", program.rsplit('/').next().unwrap()),
+        format!("sudo {all}"),
+        format!("sudo -n -u root {all}"),
+        format!("doas {all}"),
+        format!("env {all}"),
+        format!("env -i PATH=/bin {all}"),
+        format!("env -S {}", single(&all)),
+        format!("nohup {all} &"),
+        format!("nice -n 19 {all}"),
+        format!("timeout --signal KILL 30s {all}"),
+        format!("command {all}"),
+        format!("exec {all}"),
+        format!("time -p {all}"),
+        format!("stdbuf -oL {all}"),
+        format!("LC_ALL=C {all}"),
+        format!("ionice -c 3 {all}"),
+        format!("setsid {all}"),
+        format!("! {all}"),
+        format!("coproc {all}"),
+        format!("{all} 2>&1"),
+        format!("{all} > /dev/null 2>&1"),
+        format!("{all} </dev/null"),
+        format!("echo | {all}"),
+    ];
+    if !program.contains('/') {
+        respelled.push(format!("/usr/bin/{all}"));
+    }
+    if words.len() > 1 && !all.contains(',') {
+        respelled.push(format!("{{{}}}", words.join(",")));
+    }
+    respelled
+}
+
+/// Each command with its respellings, except the few whose meaning a respelling would change.
+fn respelled(command: &str) -> Vec<String> {
+    let mut all = surrounded(command);
+    if let Some(words) = plain_words(command) {
+        all.extend(reworded(&words));
+    }
+    all
+}
+
+#[test]
+fn a_respelled_command_gets_the_verdict_of_the_original() {
+    let mut misses = Vec::new();
+    let mut tried = 0;
+    for row in rows::<Row>("commands.jsonl") {
+        let respellings = respelled(&row.command);
+        assert!(respellings.len() >= 20);
+        for command in respellings {
+            tried += 1;
+            let rule = refused_by(&command);
+            if rule.is_some() != (row.verdict == "deny") {
+                misses.push(format!("{} is {}: {command:?} ({rule:?})", row.id, row.verdict));
+            }
+        }
+    }
+    assert!(tried > 13_000, "only {tried} respellings were tried");
+    assert!(misses.is_empty(), "{} of {tried}:\n{}", misses.len(), misses.join("\n"));
+}
