@@ -48,7 +48,8 @@ impl RetryPolicy {
         })
     }
 
-    /// How many attempts are made in all, the first included.
+    /// How many attempts a sink may answer with a failure, the first included. An attempt that ends
+    /// with the death of its process does not count.
     pub fn attempts_max(&self) -> u32 {
         self.attempts_max
     }

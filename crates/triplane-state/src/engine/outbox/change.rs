@@ -16,6 +16,10 @@ pub(crate) struct Change {
     pub(crate) from_attempt: u32,
     pub(crate) to: OutboxStatus,
     pub(crate) attempt: u32,
+    /// How many attempts the sink answered with a failure.
+    pub(crate) failures: u32,
+    /// How many attempts nobody finished.
+    pub(crate) interrupted: u32,
     pub(crate) next_attempt_at_us: i64,
     pub(crate) reason: Reason,
     /// Who has the lease, while delivering.
@@ -65,6 +69,8 @@ pub(crate) const UPDATE: &str = guarded!(
         lease_holder = change.value ->> 7, \
         last_error = coalesce(change.value ->> 8, last_error), \
         receipt = coalesce(change.value ->> 9, receipt), \
+        failures = change.value ->> 10, \
+        interrupted = change.value ->> 11, \
         updated_at_us = ?2 \
      FROM json_each(?1) AS change WHERE "
 );
@@ -106,6 +112,8 @@ impl Change {
             self.lease_holder,
             self.error.as_deref().map(storable),
             self.receipt.as_deref().map(storable),
+            self.failures,
+            self.interrupted,
         ])
     }
 }

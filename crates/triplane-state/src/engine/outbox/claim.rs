@@ -14,12 +14,18 @@ pub(crate) const BATCH_MAX: usize = 64;
 /// How many bytes of payload are claimed together at most; one intent alone may have more.
 const BATCH_BYTES_MAX: i64 = 16 << 20;
 
+/// How often an intent may be interrupted together with others. From then on it is claimed alone
+/// and behind everything else that is due: if it is what kills its process, it kills nobody else's
+/// delivery, and if it is not, nothing is lost.
+pub(crate) const INTERRUPTED_TOGETHER_MAX: u32 = 3;
+
 /// The due scan walks `outbox_due` from its beginning: one sink, in order, and nothing that is
 /// settled. It answers one JSON array, since every row of an answer costs a wake-up.
 /// `octet_length` reads the header of the signal's row, not its payload.
 pub(crate) const DUE: &str = "\
-    SELECT json_group_array(json_array(id, status, attempt, scheduled_at_us, expires_at_us, bytes)) \
-    FROM (SELECT outbox.id, outbox.status, outbox.attempt, \
+    SELECT json_group_array(json_array(id, status, attempt, failures, interrupted, \
+                                         scheduled_at_us, expires_at_us, bytes)) \
+    FROM (SELECT outbox.id, outbox.status, outbox.attempt, outbox.failures, outbox.interrupted, \
                  outbox.next_attempt_at_us AS scheduled_at_us, outbox.expires_at_us, \
                  octet_length(signal_log.payload) AS bytes \
           FROM outbox CROSS JOIN signal_log ON signal_log.id = outbox.signal_id \
@@ -34,7 +40,7 @@ pub(crate) struct ClaimRequest {
     pub(crate) lease_holder: String,
     /// How long one intent may take; a batch gets as many of these as it has intents.
     pub(crate) lease: Duration,
-    pub(crate) attempts_max: u32,
+    pub(crate) interrupted_max: u32,
 }
 
 /// What a claim did.
@@ -51,6 +57,8 @@ pub(crate) struct Claimed {
 pub(crate) struct ClaimedAttempt {
     pub(crate) id: i64,
     pub(crate) attempt: u32,
+    pub(crate) failures: u32,
+    pub(crate) interrupted: u32,
 }
 
 impl Claimed {
@@ -80,10 +88,14 @@ pub(crate) async fn claim(
     let mut bytes = 0;
     for due in found {
         bytes += due.payload_bytes;
-        if bytes > BATCH_BYTES_MAX && !changes.is_empty() {
+        let alone = due.interrupted >= INTERRUPTED_TOGETHER_MAX;
+        if (bytes > BATCH_BYTES_MAX || alone) && !changes.is_empty() {
             break;
         }
         changes.push(due.change(request, now_us));
+        if alone {
+            break;
+        }
     }
     let claims = changes
         .iter()
@@ -105,6 +117,8 @@ pub(crate) async fn claim(
             OutboxStatus::Delivering => claimed.attempts.push(ClaimedAttempt {
                 id: change.id,
                 attempt: change.attempt,
+                failures: change.failures,
+                interrupted: change.interrupted,
             }),
             OutboxStatus::Expired => claimed.expired += 1,
             _ => claimed.dead_lettered += 1,
@@ -119,21 +133,25 @@ struct Due {
     id: i64,
     status: OutboxStatus,
     attempt: u32,
+    failures: u32,
+    interrupted: u32,
     scheduled_at_us: i64,
     expires_at_us: Option<i64>,
     payload_bytes: i64,
 }
 
 impl Due {
-    /// What becomes of it: expiry wins, then the bound on attempts, then the next attempt. The end
-    /// of the lease is set when the size of the batch is known.
+    /// What becomes of it: expiry wins, then the bound on interruptions, then the next attempt. A
+    /// lease that is over was an interrupted attempt. The end of the new lease is set when the size
+    /// of the batch is known.
     fn change(&self, request: &ClaimRequest, now_us: i64) -> Change {
         let expired = self.expires_at_us.is_some_and(|at_us| at_us <= now_us);
-        let exhausted =
-            self.status == OutboxStatus::Delivering && self.attempt >= request.attempts_max;
+        let lease_over = self.status == OutboxStatus::Delivering;
+        let interrupted = self.interrupted + u32::from(lease_over);
+        let exhausted = lease_over && interrupted >= request.interrupted_max;
         let (to, reason) = match (expired, exhausted) {
             (true, _) => (OutboxStatus::Expired, Reason::Deadline),
-            (false, true) => (OutboxStatus::DeadLetter, Reason::MaxAttempts),
+            (false, true) => (OutboxStatus::DeadLetter, Reason::Interrupted),
             (false, false) => (OutboxStatus::Delivering, Reason::Attempt),
         };
         let claims = to == OutboxStatus::Delivering;
@@ -143,6 +161,8 @@ impl Due {
             from_attempt: self.attempt,
             to,
             attempt: self.attempt + u32::from(claims),
+            failures: self.failures,
+            interrupted,
             next_attempt_at_us: now_us,
             reason,
             lease_holder: claims.then(|| request.lease_holder.clone()),
@@ -154,7 +174,7 @@ impl Due {
 
 /// Every lease that somebody holds; walks `outbox_lease`, which is as small as what is in flight.
 pub(crate) const LEASED: &str = "\
-    SELECT id, attempt, lease_holder, created_at_us FROM outbox \
+    SELECT id, attempt, failures, interrupted, lease_holder, created_at_us FROM outbox \
     WHERE status = 'delivering' AND lease_holder IS NOT NULL ORDER BY lease_holder, id";
 
 /// An attempt that somebody holds the lease of.
@@ -174,9 +194,11 @@ impl LeasedRow {
                 claimed: ClaimedAttempt {
                     id: row.try_get(0)?,
                     attempt: row.try_get(1)?,
+                    failures: row.try_get(2)?,
+                    interrupted: row.try_get(3)?,
                 },
-                holder: row.try_get(2)?,
-                created_at_us: row.try_get(3)?,
+                holder: row.try_get(4)?,
+                created_at_us: row.try_get(5)?,
             })
         });
         leased.collect()

@@ -19,6 +19,9 @@
 //! - Status, attempt, last error, next attempt and the row of history change in one transaction.
 //! - An attempt that nobody finished is made again under the next number and the same key: delivery
 //!   is at least once.
+//! - The retry policy bounds what sinks refuse. A process that dies says nothing about the intents
+//!   it had claimed, so they are due again at once; an intent that is interrupted again and again
+//!   is claimed alone and last, and given up only then.
 
 mod status;
 mod change;

@@ -21,6 +21,10 @@ pub struct OutboxEntry {
     pub status: OutboxStatus,
     /// How many attempts were claimed.
     pub attempt: u32,
+    /// How many of them the sink answered with a failure; the retry policy bounds these.
+    pub failures: u32,
+    /// How many of them nobody finished: the process died or lost its lease.
+    pub interrupted: u32,
     /// When the next attempt is due, or, while delivering, when the lease ends; microseconds since
     /// 1970 UTC.
     pub next_attempt_at_us: i64,
@@ -82,7 +86,7 @@ const ENTRY: &str = "\
            outbox.next_attempt_at_us, outbox.expires_at_us, outbox.last_error, outbox.receipt, \
            outbox.dedup_key, signal_log.public_id, session.name, signal_log.sequence, \
            signal_log.kind, operation.identity, outbox.created_at_us, outbox.updated_at_us, \
-           (SELECT store_id FROM meta), outbox.id \
+           (SELECT store_id FROM meta), outbox.id, outbox.failures, outbox.interrupted \
     FROM outbox \
     JOIN signal_log ON signal_log.id = outbox.signal_id \
     JOIN operation ON operation.id = signal_log.operation_id \
@@ -143,6 +147,8 @@ impl OutboxEntry {
             sink: row.try_get(1)?,
             status: OutboxStatus::read(row, 2)?,
             attempt: row.try_get(3)?,
+            failures: row.try_get(18)?,
+            interrupted: row.try_get(19)?,
             next_attempt_at_us: row.try_get(4)?,
             expires_at_us: row.try_get(5)?,
             last_error: row.try_get(6)?,

@@ -9,9 +9,11 @@ use crate::delivery::{
 };
 use crate::engine::lease::LeaseHolder;
 use crate::engine::outbox::change::{HELD, HISTORY, UPDATE, apply_changes};
-use crate::engine::outbox::claim::{ClaimRequest, ClaimedAttempt, DUE, LEASED, claim};
+use crate::engine::outbox::claim::{
+    ClaimRequest, ClaimedAttempt, DUE, INTERRUPTED_TOGETHER_MAX, LEASED, claim,
+};
 use crate::engine::outbox::load::LOAD;
-use crate::engine::outbox::settle::settlement;
+use crate::engine::outbox::settle::{interrupted_max, settlement};
 use crate::engine::outbox::{DeliveryTally, DeliveryWorker, OutboxStatus};
 use crate::engine::store::Connections;
 use crate::engine::testing::{
@@ -89,6 +91,17 @@ async fn one_batch_is_one_batch() {
         .expect("delivers");
     assert_eq!(tally.delivered, 64);
     assert_eq!(test.store.unsettled().await.expect("counts"), 36);
+}
+
+#[tokio::test]
+async fn whoever_delivers_is_woken_by_a_commit() {
+    let test = with_intents(2).await;
+    test.store.enqueued().await;
+    let delivered = worker(&test, Recorder::delivering()).deliver_due().await;
+    assert_eq!(delivered.expect("delivers").delivered, 2);
+    let _recorded = test.commit(fact("k0", "d")).await;
+    let again = tokio::time::timeout(Duration::from_millis(20), test.store.enqueued()).await;
+    assert!(again.is_err(), "nothing new was enqueued");
 }
 
 #[tokio::test]
@@ -310,7 +323,7 @@ fn request(holder: &str) -> ClaimRequest {
         sink: "sink".to_owned(),
         lease_holder: holder.to_owned(),
         lease: MINUTE,
-        attempts_max: 8,
+        interrupted_max: interrupted_max(RetryPolicy::default()),
     }
 }
 
@@ -369,6 +382,8 @@ async fn a_result_that_comes_too_late_changes_nothing() {
     let claimed = ClaimedAttempt {
         id: stale.0,
         attempt: stale.1,
+        failures: 0,
+        interrupted: 0,
     };
     let now_us = connections.now_us();
     let late = settlement(
@@ -425,18 +440,73 @@ async fn a_lease_of_a_dead_process_ends_at_once() {
 }
 
 #[tokio::test]
-async fn the_last_attempt_of_a_dead_process_is_not_made_again() {
-    let test = with_intents(1).await;
-    claim_as(&test.store.connections, &dead_holder()).await;
+async fn the_death_of_a_process_uses_up_no_attempt_of_the_retry_policy() {
+    let test = with_intents(2).await;
     let retry = RetryPolicy::new(1, MINUTE, MINUTE).expect("valid");
+    for _ in 0..2 {
+        assert_eq!(
+            claim_as(&test.store.connections, &dead_holder())
+                .await
+                .len(),
+            2
+        );
+        let voided = test
+            .store
+            .delivery()
+            .retry(retry)
+            .deliver_due()
+            .await
+            .expect("voids");
+        assert_eq!(voided.leases_voided, 2);
+    }
     let sink = Recorder::delivering();
     let tally = worker(&test, sink.clone())
         .retry(retry)
         .deliver_due()
         .await
         .expect("delivers");
-    assert_eq!(tally.dead_lettered, 1);
-    assert!(sink.seen().is_empty());
+    assert_eq!(tally.delivered, 2);
+    let order: Vec<_> = ["k0", "k1"].map(|key| (key.to_owned(), 3)).into();
+    assert_eq!(sink.seen(), order);
+}
+
+#[tokio::test]
+async fn an_intent_that_keeps_killing_its_process_goes_last_and_alone_and_is_given_up() {
+    let test = with_intents(1).await;
+    let connections = &test.store.connections;
+    let interrupted_max = interrupted_max(RetryPolicy::default());
+    for interrupted in 0..interrupted_max {
+        let suspected = interrupted >= INTERRUPTED_TOGETHER_MAX;
+        if suspected {
+            test.clock.advance(Duration::from_secs(1));
+            let other = format!("other{interrupted}");
+            let _receipt = receipt(test.commit(fact(&other, "d")).await);
+            test.clock.advance(Duration::from_secs(1));
+        }
+        if interrupted > INTERRUPTED_TOGETHER_MAX {
+            let others = claim_as(connections, "alive").await;
+            assert!(others.iter().all(|(id, _)| *id != 1), "{others:?}");
+        }
+        assert_eq!(
+            claim_as(connections, &dead_holder()).await,
+            [(1, interrupted + 1)],
+            "alone, and under a number of its own"
+        );
+        let worker = test.store.delivery();
+        let tally = worker.deliver_due().await.expect("voids the lease");
+        let last = interrupted + 1 == interrupted_max;
+        let wanted = (u64::from(!last), u64::from(last));
+        assert_eq!((tally.leases_voided, tally.dead_lettered), wanted);
+    }
+    let dead = test
+        .store
+        .outbox(Some(OutboxStatus::DeadLetter), 9)
+        .await
+        .expect("reads");
+    assert_eq!(
+        (dead[0].interrupted, dead[0].failures),
+        (interrupted_max, 0)
+    );
 }
 
 #[tokio::test]

@@ -15,7 +15,7 @@ use crate::engine::lease::LeaseHolder;
 use crate::engine::outbox::change::{Change, apply_changes};
 use crate::engine::outbox::claim::{ClaimRequest, Claimed, ClaimedAttempt, LeasedRow, claim};
 use crate::engine::outbox::load::load;
-use crate::engine::outbox::settle::{lease_void, settlement, unreadable};
+use crate::engine::outbox::settle::{interrupted_max, lease_void, settlement, unreadable};
 use crate::engine::outbox::status::{OutboxStatus, Reason};
 use crate::engine::store::Connections;
 use crate::error::StateError;
@@ -167,7 +167,7 @@ impl DeliveryWorker {
             sink: sink.to_owned(),
             lease_holder: self.holder.to_text(),
             lease: self.attempt_max.saturating_add(LEASE_MARGIN),
-            attempts_max: self.retry.attempts_max(),
+            interrupted_max: interrupted_max(self.retry),
         };
         let now_us = self.connections.now_us();
         let changes = Arc::new(settled);
@@ -277,6 +277,7 @@ async fn convey(
         Ok(Ok(results)) => results,
         Ok(Err(panic)) => {
             let error = format!("the sink panicked: {}", panic_text(panic.as_ref()));
+            tracing::error!(intents = intents.len(), "{error}");
             vec![DeliveryResult::Retry { error, after: None }; intents.len()]
         }
         Err(_elapsed) => {
@@ -321,6 +322,11 @@ impl DeliveryTally {
     fn count(&mut self, changes: &[Change], held: &HashSet<i64>) {
         for change in changes {
             if !held.contains(&change.id) {
+                tracing::warn!(
+                    intent = change.id,
+                    attempt = change.from_attempt,
+                    "a result came too late: another worker has claimed the next attempt"
+                );
                 self.superseded += 1;
                 continue;
             }

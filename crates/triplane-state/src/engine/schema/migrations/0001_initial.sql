@@ -79,7 +79,11 @@ CREATE TABLE outbox (
     status             TEXT    NOT NULL CHECK (
         status IN ('pending', 'delivering', 'delivered', 'acked', 'dead_letter', 'expired')
     ),
+    -- Every claim counts as an attempt, and fences what is settled. Of those, failures were answered
+    -- by the sink, and interrupted ones by nobody: their process died or lost its lease.
     attempt            INTEGER NOT NULL CHECK (attempt >= 0),
+    failures           INTEGER NOT NULL DEFAULT 0 CHECK (failures >= 0),
+    interrupted        INTEGER NOT NULL DEFAULT 0 CHECK (interrupted >= 0),
     next_attempt_at_us INTEGER NOT NULL,
     expires_at_us      INTEGER,
     lease_holder       TEXT,
@@ -88,7 +92,8 @@ CREATE TABLE outbox (
     created_at_us      INTEGER NOT NULL,
     updated_at_us      INTEGER NOT NULL,
     CHECK ((status = 'delivering') = (lease_holder IS NOT NULL)),
-    CHECK (status <> 'delivering' OR attempt >= 1)
+    CHECK (status <> 'delivering' OR attempt >= 1),
+    CHECK (failures + interrupted <= attempt)
 ) STRICT;
 
 CREATE UNIQUE INDEX outbox_dedup_key ON outbox (dedup_key) WHERE dedup_key IS NOT NULL;
