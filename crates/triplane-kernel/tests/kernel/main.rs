@@ -7,5 +7,6 @@
 
 mod chain;
 mod fanout;
+mod fanout_model;
 mod policy_product;
 mod profiles;
