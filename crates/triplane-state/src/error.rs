@@ -102,6 +102,24 @@ pub enum StateError {
         /// How long was waited.
         waited: Duration,
     },
+    /// The store's files may be read but not written.
+    #[error("{} cannot be written; look at its permissions and its file system", path.display())]
+    ReadOnly {
+        /// The path of the store.
+        path: PathBuf,
+    },
+    /// There is no room for the write; nothing was committed. Later calls work again when there is.
+    #[error("there is no room on the disk of {}", path.display())]
+    DiskFull {
+        /// The path of the store.
+        path: PathBuf,
+    },
+    /// The file contradicts itself.
+    #[error("{} is damaged; keep the file and go back to a backup", path.display())]
+    Damaged {
+        /// The path of the store.
+        path: PathBuf,
+    },
     /// The store was closed, or the runtime that it works in is shutting down.
     #[error("the store is closed")]
     Closed,
@@ -135,16 +153,6 @@ pub enum StateError {
     /// Rows were to be applied to a connection that has no open transaction.
     #[error("staged rows can only be applied inside a transaction of their owner")]
     NoTransaction,
-    /// A stored row cannot be read.
-    #[error("row {row} of {table} cannot be read: {reason}")]
-    CorruptRow {
-        /// The table.
-        table: &'static str,
-        /// The public id of the row.
-        row: String,
-        /// What is wrong with it.
-        reason: String,
-    },
     /// The database failed inside a transaction that its owner brought along.
     #[cfg(feature = "sqlite")]
     #[error("the database of the transaction's owner failed")]

@@ -1,10 +1,35 @@
 //! What must survive? One transaction for outcome and intent, and delivery after it.
+//!
+//! ```text
+//! begin(fact) ─ stage(evidence, signal, intent) ─ commit ──► receipt ──► the signal is emitted
+//!                                                   │
+//!                                                   └─► outbox ─ claim ─ send ─ settle
+//! ```
+//!
+//! The committed rows are authoritative. A signal that is emitted in the process, a line that a sink
+//! has written, a counter: all of them follow from rows and can be missing or come twice; a row can
+//! not.
+//!
+//! | Table | Holds | Written by |
+//! |---|---|---|
+//! | `meta` | the store's id and epoch | creation |
+//! | `session` | names of sessions | the first commit of each |
+//! | `operation` | outcomes, one for each identity | commit |
+//! | `audit` | how they were judged | commit |
+//! | `signal_log` | facts, numbered in each session | commit |
+//! | `outbox` | intents and where they stand | commit, delivery |
+//! | `outbox_transition` | their history | commit, delivery |
+//!
+//! The ports stand first and need no database: [`commit`] (what is staged), [`delivery`] (where it
+//! goes), [`retry`], [`clock`]. The embedded [`Store`] stands behind the feature `sqlite`.
+//!
+//! What this crate does not do: judge anything, spawn anything, talk to a network.
 
-pub mod error;
 pub mod clock;
 pub mod retry;
 pub mod commit;
 pub mod delivery;
+pub mod error;
 #[cfg(feature = "sqlite")]
 mod engine;
 
@@ -24,3 +49,8 @@ pub use engine::{
     stats::{IntentCounts, StoreStats},
     store::{Lifetime, StoreOptions, Synchronous},
 };
+
+/// The example of the README, compiled.
+#[cfg(all(doctest, feature = "sqlite"))]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -34,13 +34,14 @@ impl Store {
     ///
     /// [`StateError::NotAFile`], [`StateError::NotADatabase`], [`StateError::ForeignDatabase`] and
     /// [`StateError::NewerSchema`] for what stands at the path, [`StateError::SettingRefused`] and
-    /// [`StateError::OldSqlite`] when the store could not keep its promises, [`StateError::File`] when
-    /// files cannot be made, [`StateError::Busy`] when others keep the store locked, and
+    /// [`StateError::OldSqlite`] when the store could not keep its promises, [`StateError::File`],
+    /// [`StateError::ReadOnly`] and [`StateError::DiskFull`] when files cannot be made or written,
+    /// [`StateError::Busy`] when others keep the store locked, and [`StateError::Damaged`] and
     /// [`StateError::Database`] for everything else that the database says.
     ///
     /// # Panics
     ///
-    /// Outside a tokio runtime.
+    /// Outside a tokio runtime, or in one without timers.
     ///
     /// # Cancel safety
     ///
@@ -64,6 +65,19 @@ impl Store {
     /// A worker that delivers what this store holds. It needs its sinks yet.
     pub fn delivery(&self) -> DeliveryWorker {
         DeliveryWorker::new(Arc::clone(&self.connections))
+    }
+
+    /// Waits until a commit of this process has enqueued an intent; answers at once if one has
+    /// since the last time it answered. For one waiting worker.
+    ///
+    /// What other processes enqueue is not noticed: a worker that serves them looks by itself now
+    /// and then.
+    ///
+    /// # Cancel safety
+    ///
+    /// Cancel safe.
+    pub async fn enqueued(&self) {
+        self.connections.enqueued.notified().await;
     }
 
     /// A page of the signal log: the rows after `after`, `limit` at most.
@@ -172,8 +186,8 @@ impl Store {
     /// Commits the units that wait, refuses later ones, and closes every connection.
     ///
     /// Other clones of the store answer [`StateError::Closed`] from then on. Closing twice is
-    /// harmless. It takes as long as the units that wait; when other processes keep the store locked,
-    /// each group of 64 of them is given up after the busy time-out.
+    /// harmless. It takes as long as the units that wait. When other processes keep the store locked,
+    /// they are given up after the busy time-out and answer [`StateError::Busy`].
     ///
     /// # Errors
     ///

@@ -15,7 +15,7 @@ use tokio::task::JoinHandle;
 use tokio::time::{Instant, timeout_at};
 
 use crate::engine::commit::apply::apply;
-use crate::engine::commit::receipt::Committed;
+use crate::engine::commit::receipt::{Committed, has_intents};
 use crate::engine::commit::work::Work;
 use crate::engine::store::{Connections, Undo};
 use crate::error::StateError;
@@ -66,12 +66,16 @@ impl HeldWriter {
             transaction: tokio::spawn(async move {
                 let now_us = connections.now_us();
                 let held_max = connections.options.unit_held_max;
-                connections
+                let committed = connections
                     .writer
                     .transaction(|connection| {
                         Box::pin(obey(connection, receiver, held_max, now_us))
                     })
-                    .await
+                    .await?;
+                if has_intents(&committed) {
+                    connections.enqueued.notify_one();
+                }
+                Ok(committed)
             }),
         }
     }

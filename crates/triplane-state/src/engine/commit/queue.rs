@@ -8,13 +8,14 @@ use std::future::Future;
 use std::ops::Range;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll};
 
 use tokio::sync::{Mutex, OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 use tokio::task::JoinHandle;
 
 use crate::engine::commit::apply::apply;
-use crate::engine::commit::receipt::Committed;
+use crate::engine::commit::receipt::{Committed, has_intents};
 use crate::engine::commit::work::Work;
 use crate::engine::store::Connections;
 use crate::error::StateError;
@@ -31,6 +32,8 @@ const WAITING_KIB_MAX: u32 = 16 << 10;
 pub(crate) struct CommitQueue {
     sender: mpsc::Sender<Message>,
     room: Arc<Semaphore>,
+    /// Set before the stop takes its place behind the units that wait.
+    stopping: Arc<AtomicBool>,
     task: Arc<Mutex<Option<JoinHandle<()>>>>,
 }
 
@@ -79,10 +82,12 @@ impl CommitQueue {
     /// Starts the task that commits.
     pub(crate) fn start(connections: Arc<Connections>) -> Self {
         let (sender, receiver) = mpsc::channel(WAITING_MAX);
-        let task = tokio::spawn(run(connections, receiver));
+        let stopping = Arc::new(AtomicBool::new(false));
+        let task = tokio::spawn(run(connections, receiver, Arc::clone(&stopping)));
         Self {
             sender,
             room: Arc::new(Semaphore::new(WAITING_KIB_MAX as usize)),
+            stopping,
             task: Arc::new(Mutex::new(Some(task))),
         }
     }
@@ -108,6 +113,7 @@ impl CommitQueue {
 
     /// Refuses further units, commits those that wait, and ends the task.
     pub(crate) async fn drain(&self) {
+        self.stopping.store(true, Ordering::Relaxed);
         self.sender.send(Message::Stop).await.ok();
         let mut task = self.task.lock().await;
         if let Some(running) = task.as_mut() {
@@ -118,8 +124,13 @@ impl CommitQueue {
     }
 }
 
-async fn run(connections: Arc<Connections>, mut receiver: mpsc::Receiver<Message>) {
+async fn run(
+    connections: Arc<Connections>,
+    mut receiver: mpsc::Receiver<Message>,
+    stopping: Arc<AtomicBool>,
+) {
     let mut messages = Vec::with_capacity(GROUP_MAX);
+    let mut given_up = None;
     while receiver.recv_many(&mut messages, GROUP_MAX).await > 0 {
         let mut works = Vec::with_capacity(messages.len());
         let mut askers = Vec::with_capacity(messages.len());
@@ -133,32 +144,53 @@ async fn run(connections: Arc<Connections>, mut receiver: mpsc::Receiver<Message
                 Message::Stop => receiver.close(),
             }
         }
-        if !works.is_empty() {
-            commit_group(&connections, works.into(), askers).await;
+        if works.is_empty() {
+            continue;
+        }
+        let answers = match &given_up {
+            Some(error) => refuse(error, works.len()),
+            None => commit_group(&connections, works.into()).await,
+        };
+        if stopping.load(Ordering::Relaxed) {
+            // Closing waits for a locked store once, not once for each group.
+            let busy = answers
+                .iter()
+                .find_map(|answer| answer.as_ref().err().filter(|error| is_busy(error)));
+            given_up = given_up.or(busy.cloned());
+        }
+        if answers.iter().flatten().any(has_intents) {
+            connections.enqueued.notify_one();
+        }
+        for (asker, answer) in askers.into_iter().zip(answers) {
+            asker.tell(answer);
         }
     }
 }
 
-async fn commit_group(connections: &Connections, works: Arc<[Work]>, askers: Vec<Asker>) {
+type Answers = Vec<Result<Committed, StateError>>;
+
+async fn commit_group(connections: &Connections, works: Arc<[Work]>) -> Answers {
     match commit(connections, &works, 0..works.len()).await {
-        Ok(answers) => {
-            for (asker, committed) in askers.into_iter().zip(answers) {
-                asker.tell(Ok(committed));
-            }
-        }
+        Ok(committed) => committed.into_iter().map(Ok).collect(),
         // One unit's rows were refused: the others must not pay for it.
         Err(error) if works.len() > 1 && is_refusal_of_rows(&error) => {
-            for (index, asker) in askers.into_iter().enumerate() {
+            let mut answers = Vec::with_capacity(works.len());
+            for index in 0..works.len() {
                 let alone = commit(connections, &works, index..index + 1).await;
-                asker.tell(alone.map(|mut answers| answers.remove(0)));
+                answers.push(alone.map(|mut committed| committed.remove(0)));
             }
+            answers
         }
-        Err(error) => {
-            for asker in askers {
-                asker.tell(Err(error.clone()));
-            }
-        }
+        Err(error) => refuse(&error, works.len()),
     }
+}
+
+fn refuse(error: &StateError, units: usize) -> Answers {
+    vec![Err(error.clone()); units]
+}
+
+fn is_busy(error: &StateError) -> bool {
+    matches!(error, StateError::Busy { .. })
 }
 
 async fn commit(

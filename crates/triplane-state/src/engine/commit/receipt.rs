@@ -14,6 +14,14 @@ pub enum Committed {
     AlreadyRecorded(Recorded),
 }
 
+/// Whether there is something new to deliver.
+pub(crate) fn has_intents(committed: &Committed) -> bool {
+    match committed {
+        Committed::Recorded(receipt) => !receipt.intents.is_empty(),
+        Committed::AlreadyRecorded(_) => false,
+    }
+}
+
 /// Proof that a fact is committed. Only a commit makes one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Receipt {

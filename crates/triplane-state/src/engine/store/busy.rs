@@ -5,6 +5,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use libsqlite3_sys as ffi;
+
 use crate::error::StateError;
 
 /// The wait between two tries that SQLite itself did not wait for.
@@ -58,8 +60,11 @@ impl Patience {
 pub(crate) fn failure(path: &Path, error: sqlx::Error, waited: Duration) -> StateError {
     let path = path.to_owned();
     match primary_code(&error) {
-        Some(SQLITE_BUSY) => StateError::Busy { path, waited },
-        Some(SQLITE_NOTADB) => StateError::NotADatabase { path },
+        Some(ffi::SQLITE_BUSY) => StateError::Busy { path, waited },
+        Some(ffi::SQLITE_NOTADB) => StateError::NotADatabase { path },
+        Some(ffi::SQLITE_READONLY) => StateError::ReadOnly { path },
+        Some(ffi::SQLITE_FULL) => StateError::DiskFull { path },
+        Some(ffi::SQLITE_CORRUPT) => StateError::Damaged { path },
         _ => match error {
             sqlx::Error::WorkerCrashed | sqlx::Error::PoolClosed => StateError::Closed,
             error => StateError::Database {
@@ -71,11 +76,8 @@ pub(crate) fn failure(path: &Path, error: sqlx::Error, waited: Duration) -> Stat
 }
 
 pub(crate) fn is_busy(error: &sqlx::Error) -> bool {
-    primary_code(error) == Some(SQLITE_BUSY)
+    primary_code(error) == Some(ffi::SQLITE_BUSY)
 }
-
-const SQLITE_BUSY: i32 = libsqlite3_sys::SQLITE_BUSY;
-const SQLITE_NOTADB: i32 = libsqlite3_sys::SQLITE_NOTADB;
 
 /// SQLite's result code without the extension in its upper bits.
 fn primary_code(error: &sqlx::Error) -> Option<i32> {

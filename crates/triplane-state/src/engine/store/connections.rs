@@ -4,12 +4,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use sqlx::Connection as _;
-use tokio::sync::OnceCell;
+use tokio::sync::{Notify, OnceCell};
 
 use crate::engine::store::busy::failure;
 use crate::engine::store::connect::{connect_keeper, connect_writer};
 use crate::engine::store::creation::ensure_file;
 use crate::engine::store::options::StoreOptions;
+use crate::engine::store::paths::absolute;
 use crate::engine::store::readers::Readers;
 use crate::engine::store::writer::Writer;
 use crate::error::StateError;
@@ -21,11 +22,16 @@ pub(crate) struct Connections {
     pub(crate) writer: Writer,
     pub(crate) readers: Readers,
     store_id: OnceCell<String>,
+    /// Wakes whoever delivers in this process.
+    pub(crate) enqueued: Notify,
 }
 
 impl Connections {
     /// Makes the store if it does not exist, and opens the writer. Readers follow when needed.
-    pub(crate) async fn open(options: StoreOptions) -> Result<Self, StateError> {
+    pub(crate) async fn open(mut options: StoreOptions) -> Result<Self, StateError> {
+        // Readers follow later, perhaps from another folder; and SQLite takes a name that begins
+        // with "file:" for an address.
+        options.path = absolute(&options.path)?;
         ensure_file(&options).await?;
         let connection = connect_writer(&options).await?;
         let options = Arc::new(options);
@@ -33,6 +39,7 @@ impl Connections {
             writer: Writer::new(connection, Arc::clone(&options)),
             readers: Readers::new(Arc::clone(&options)),
             store_id: OnceCell::new(),
+            enqueued: Notify::new(),
             options,
         })
     }

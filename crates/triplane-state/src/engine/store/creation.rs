@@ -9,7 +9,6 @@ use std::fs::{self, DirBuilder, File, OpenOptions, Permissions, TryLockError};
 use std::io::{self, ErrorKind};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::Path;
-use std::sync::Arc;
 use std::time::Duration;
 
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqliteSynchronous};
@@ -18,7 +17,7 @@ use sqlx::{ConnectOptions as _, Connection as _};
 use crate::engine::schema::migrate;
 use crate::engine::store::busy::{Patience, failure};
 use crate::engine::store::options::StoreOptions;
-use crate::engine::store::paths::{beside, folder_of};
+use crate::engine::store::paths::{beside, file_error, folder_of};
 use crate::error::StateError;
 
 const FOLDER_MODE: u32 = 0o700;
@@ -171,12 +170,4 @@ fn remove(path: &Path) -> Result<(), StateError> {
 
 fn sync_folder(folder: &Path) -> io::Result<()> {
     File::open(folder)?.sync_all()
-}
-
-fn file_error(action: &'static str, path: &Path, error: io::Error) -> StateError {
-    StateError::File {
-        action,
-        path: path.to_owned(),
-        source: Arc::new(error),
-    }
 }

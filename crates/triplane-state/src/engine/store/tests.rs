@@ -216,12 +216,12 @@ async fn every_connection_runs_with_the_declared_settings() {
 #[tokio::test]
 async fn a_store_locked_by_others_is_busy_after_the_declared_time() {
     let test =
-        TestStore::open_with(|options| options.busy_timeout(Duration::from_millis(30))).await;
+        TestStore::open_with(|options| options.busy_timeout(Duration::from_millis(400))).await;
     let mut raw = test.raw().await;
     let held = raw.begin_with("BEGIN IMMEDIATE").await.expect("begins");
     let busy = test.unit(fact("k", "d")).commit().await;
     assert!(
-        matches!(busy, Err(StateError::Busy { waited, .. }) if waited >= Duration::from_millis(30)),
+        matches!(busy, Err(StateError::Busy { waited, .. }) if waited >= Duration::from_millis(400)),
         "{busy:?}"
     );
     let waiting: Vec<_> = {
@@ -232,7 +232,9 @@ async fn a_store_locked_by_others_is_busy_after_the_declared_time() {
         }
         all
     };
+    let since = std::time::Instant::now();
     test.store.close().await.expect("closes all the same");
+    assert!(since.elapsed() < Duration::from_secs(1));
     for waiting in waiting {
         let answer = waiting.await;
         assert!(matches!(answer, Err(StateError::Busy { .. })), "{answer:?}");
