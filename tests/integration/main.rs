@@ -1,1 +1,10 @@
-//! The integration tests of the workspace.
+//! The integration tests of the workspace: one binary, a module per scenario.
+
+mod program;
+mod rows;
+mod replay;
+mod hook;
+mod hostile;
+mod together;
+mod killed;
+mod readme;

@@ -1,1 +1,39 @@
-//! The facade of triplane: interception, observation and durable delivery behind one Runtime.
+//! Three planes for agent runtimes behind one [`Runtime`]: **interception** that can say no,
+//! **observation** that nobody can silence, **durable delivery** that survives a crash.
+//!
+//! ```text
+//! intercept -> perform or deny -> stage evidence and intents -> commit -> observe -> deliver
+//! ```
+//!
+//! The order is written down once, in [`operation`]: the file to read first. A denial takes the
+//! same road as a success. What a guard, a policy or an observer does can never keep the audit row
+//! of a committed fact out of the store.
+//!
+//! Delivery is at least once, under an identity that lets the destination tell a repeated delivery
+//! from a new one. An in-process callable is *not contained*: a denial keeps it from being run, and
+//! nothing restrains it while it runs.
+//!
+//! Names of the planes that a user of the facade needs are re-exported here; each plane is a crate
+//! of its own that can be used alone.
+
+mod error;
+mod event;
+mod evidence;
+pub mod operation;
+mod runtime;
+#[cfg(feature = "guards")]
+pub mod guards;
+#[cfg(any(feature = "sink-file", feature = "sink-argv"))]
+pub mod sinks;
+
+pub use error::RuntimeError;
+pub use event::{AgentEvent, Enforcement};
+pub use operation::{Decided, Pending};
+pub use runtime::{DeliveryMode, Leftover, Runtime, RuntimeBuilder};
+pub use triplane_interception::{
+    Action, ActionError, ExecutionContext, Finding, Guard, Judged, Outcome, PermissionPolicy,
+    Presence, ToolCall, ToolCallDecision, Verdict, Workspace,
+};
+pub use triplane_kernel::{CancelCause, HandlerFailure, Scope};
+pub use triplane_signals::{EmitterRole, Observer, Signal, SignalFilter, SignalKind};
+pub use triplane_state as state;

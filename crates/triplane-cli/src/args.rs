@@ -1,0 +1,266 @@
+//! The command line.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use triplane::state::Synchronous;
+use triplane_external_hooks::{Format, Harness};
+
+/// Guards an agent's tool calls, keeps an audit record of them, and delivers it.
+#[derive(Debug, Parser)]
+#[command(name = "triplane", version, arg_required_else_help = true)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Run a recorded session through guards, record and delivery.
+    #[command(
+        after_help = "Example:\n  triplane replay examples/sessions/hooks.jsonl --store target/demo/state.db"
+    )]
+    Replay(ReplayArgs),
+    /// Answer one hook event of a harness, read from standard input.
+    #[command(after_help = "Example:\n  triplane hook --print-config claude")]
+    Hook(HookArgs),
+    /// Convey what is committed and not yet delivered.
+    #[command(after_help = "Example:\n  triplane deliver --once --sink file:deliveries.jsonl")]
+    Deliver(DeliverArgs),
+    /// Read the log of committed signals.
+    #[command(subcommand)]
+    Signals(SignalsCommand),
+    /// Read the outbox of delivery intents.
+    #[command(subcommand)]
+    Outbox(OutboxCommand),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ReplayArgs {
+    /// The recorded session: JSON lines of hook events, or a Claude Code transcript.
+    pub(crate) file: PathBuf,
+    /// The format of the file [default: guessed from its first lines].
+    #[arg(long, value_name = "hooks|claude-transcript")]
+    pub(crate) format: Option<Format>,
+    #[command(flatten)]
+    pub(crate) store: StoreArgs,
+    #[command(flatten)]
+    pub(crate) guard: GuardArgs,
+    #[command(flatten)]
+    pub(crate) sink: SinkArgs,
+    /// Print JSON lines instead of a table; the last line is the summary.
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Stop at the first line that cannot be read; what was committed stays.
+    #[arg(long)]
+    pub(crate) strict: bool,
+    /// The longest line that is read; a longer one is counted as skipped. Takes K, M and G.
+    #[arg(long, value_parser = parse_bytes, default_value = "16M", value_name = "BYTES")]
+    pub(crate) max_line: usize,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct HookArgs {
+    /// The harness whose contract the answer follows.
+    #[arg(long, default_value = "claude", value_name = "claude|codex")]
+    pub(crate) harness: Harness,
+    #[command(flatten)]
+    pub(crate) store: StoreArgs,
+    #[command(flatten)]
+    pub(crate) guard: GuardArgs,
+    /// The longest time until an answer; a blocking event is denied when it runs out. Takes ms, s.
+    #[arg(long, value_parser = parse_duration, default_value = "5s", value_name = "TIME")]
+    pub(crate) timeout: Duration,
+    /// Print the settings that make the harness call this hook, and exit.
+    #[arg(long, value_name = "claude|codex")]
+    pub(crate) print_config: Option<Harness>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DeliverArgs {
+    /// Convey what is due now, then exit.
+    #[arg(long, required = true)]
+    pub(crate) once: bool,
+    #[command(flatten)]
+    pub(crate) store: StoreArgs,
+    #[command(flatten)]
+    pub(crate) sink: SinkArgs,
+    /// Print one JSON object instead of a sentence.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum SignalsCommand {
+    /// List signals in the order of their commit.
+    #[command(after_help = "Example:\n  triplane signals ls --session 6513270e --after 40 --json")]
+    Ls(SignalsLsArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SignalsLsArgs {
+    #[command(flatten)]
+    pub(crate) store: StoreArgs,
+    /// Only the signals of this session.
+    #[arg(long)]
+    pub(crate) session: Option<String>,
+    /// Only what stands after this sequence of the session.
+    #[arg(long, default_value_t = 0, requires = "session")]
+    pub(crate) after: u64,
+    /// At most this many.
+    #[arg(long, default_value_t = 100)]
+    pub(crate) limit: u32,
+    /// Print one JSON object a line.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum OutboxCommand {
+    /// List delivery intents, oldest first.
+    #[command(after_help = "Example:\n  triplane outbox ls --status pending")]
+    Ls(OutboxLsArgs),
+    /// Show one intent with its history.
+    #[command(after_help = "Example:\n  triplane outbox show 0199a3c4-5a1b-7c3d-8e4f-001122334455")]
+    Show(OutboxShowArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct OutboxLsArgs {
+    #[command(flatten)]
+    pub(crate) store: StoreArgs,
+    /// Only intents in this state.
+    #[arg(long)]
+    pub(crate) status: Option<StatusArg>,
+    /// At most this many.
+    #[arg(long, default_value_t = 100)]
+    pub(crate) limit: u32,
+    /// Print one JSON object a line.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct OutboxShowArgs {
+    /// The intent's id.
+    pub(crate) id: String,
+    #[command(flatten)]
+    pub(crate) store: StoreArgs,
+    /// Print one JSON object.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct StoreArgs {
+    /// The store file, created on first use.
+    #[arg(long, default_value = ".triplane/state.db", value_name = "PATH")]
+    pub(crate) store: PathBuf,
+    /// What a commit survives: a power cut (full), or only the end of the process (normal).
+    #[arg(long, default_value = "full", value_name = "full|normal")]
+    pub(crate) synchronous: SynchronousArg,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct GuardArgs {
+    /// A policy file, JSON or TOML, whose rules narrow and rewrite after the guards.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) policy: Option<PathBuf>,
+    /// The folder that agents may work in [default: the nearest folder with a .git above the
+    /// event's cwd, else that cwd].
+    #[arg(long, value_name = "DIR")]
+    pub(crate) root: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SinkArgs {
+    /// Where deliveries go [default: the file deliveries.jsonl beside the store].
+    #[arg(long, value_name = "file:PATH|argv:JSON")]
+    pub(crate) sink: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum SynchronousArg {
+    Full,
+    Normal,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+#[value(rename_all = "snake_case")]
+pub(crate) enum StatusArg {
+    Pending,
+    Delivering,
+    Delivered,
+    Acked,
+    DeadLetter,
+    Expired,
+}
+
+impl From<SynchronousArg> for Synchronous {
+    fn from(synchronous: SynchronousArg) -> Self {
+        match synchronous {
+            SynchronousArg::Full => Self::Full,
+            SynchronousArg::Normal => Self::Normal,
+        }
+    }
+}
+
+fn parse_bytes(text: &str) -> Result<usize, String> {
+    let (digits, unit) = match text.char_indices().last() {
+        Some((at, 'K' | 'k')) => (&text[..at], 1 << 10),
+        Some((at, 'M' | 'm')) => (&text[..at], 1 << 20),
+        Some((at, 'G' | 'g')) => (&text[..at], 1 << 30),
+        _ => (text, 1),
+    };
+    let bytes = digits
+        .parse::<usize>()
+        .ok()
+        .and_then(|number| number.checked_mul(unit));
+    match bytes {
+        Some(bytes) if bytes > 0 => Ok(bytes),
+        _ => Err("a number of bytes is wanted, such as 65536, 64K or 16M".to_owned()),
+    }
+}
+
+fn parse_duration(text: &str) -> Result<Duration, String> {
+    let (digits, unit) = match text.strip_suffix("ms") {
+        Some(digits) => (digits, 1),
+        None => (text.strip_suffix('s').unwrap_or(text), 1000),
+    };
+    match digits
+        .parse::<u64>()
+        .ok()
+        .and_then(|number| number.checked_mul(unit))
+    {
+        Some(ms) if (1..=3_600_000).contains(&ms) => Ok(Duration::from_millis(ms)),
+        _ => Err("a time of up to one hour is wanted, such as 500ms or 5s".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn sizes_and_times_are_read_with_their_units() {
+        assert_eq!(parse_bytes("64K"), Ok(65_536));
+        assert_eq!(parse_bytes("7"), Ok(7));
+        assert_eq!(parse_duration("500ms"), Ok(Duration::from_millis(500)));
+        assert_eq!(parse_duration("5s"), Ok(Duration::from_secs(5)));
+        assert_eq!(parse_duration("5"), Ok(Duration::from_secs(5)));
+        for wrong in ["", "x", "0", "-1", "99999999999999999999", "3601s"] {
+            assert!(parse_duration(wrong).is_err(), "{wrong:?}");
+        }
+        for wrong in ["", "x", "0", "-1", "M", "99999999999999999999G"] {
+            assert!(parse_bytes(wrong).is_err(), "{wrong:?}");
+        }
+    }
+}

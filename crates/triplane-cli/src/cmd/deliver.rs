@@ -1,0 +1,83 @@
+//! `triplane deliver`: convey what is committed and not yet delivered.
+
+use std::process::ExitCode;
+use std::time::Duration;
+
+use anyhow::{Context as _, Result, bail};
+use serde::Serialize;
+use triplane::{DeliveryMode, Runtime};
+
+use crate::args::DeliverArgs;
+use crate::render::{Output, complain};
+use crate::sink_option;
+
+pub(crate) fn run(args: &DeliverArgs) -> ExitCode {
+    match deliver(args) {
+        Ok(told) => {
+            let mut out = Output::new();
+            if args.json {
+                out.json(&told);
+            } else {
+                let Told {
+                    delivered,
+                    retried,
+                    dead_lettered,
+                    unknown,
+                    pending,
+                } = told;
+                out.line(format_args!("delivered {delivered}, pending {pending}"));
+                if retried + unknown + dead_lettered > 0 {
+                    out.line(format_args!(
+                        "of the attempts, {retried} are tried again later, {unknown} ended without \
+                         an answer, {dead_lettered} were given up; triplane outbox ls shows why"
+                    ));
+                }
+            }
+            ExitCode::SUCCESS
+        }
+        Err(error) => {
+            complain(format_args!("{error:#}"));
+            ExitCode::from(2)
+        }
+    }
+}
+
+#[derive(Debug, Serialize)]
+struct Told {
+    delivered: u64,
+    retried: u64,
+    unknown: u64,
+    dead_lettered: u64,
+    pending: u64,
+}
+
+fn deliver(args: &DeliverArgs) -> Result<Told> {
+    let store = &args.store.store;
+    if !store.exists() {
+        bail!(
+            "{}: there is no store; triplane replay and triplane hook make one",
+            store.display()
+        );
+    }
+    let builder = Runtime::durable(store)
+        .synchronous(args.store.synchronous.into())
+        .delivery(DeliveryMode::OnDemand);
+    let builder = sink_option::attach(builder, args.sink.sink.as_deref(), store)?;
+    let tokio = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .context("cannot start the runtime")?;
+    tokio.block_on(async {
+        let runtime = builder.open().await?;
+        let delivered = runtime.deliver_due().await;
+        let left = runtime.shutdown(Duration::ZERO).await?;
+        let tally = delivered?;
+        Ok(Told {
+            delivered: tally.delivered,
+            retried: tally.retried,
+            unknown: tally.unknown,
+            dead_lettered: tally.dead_lettered,
+            pending: left.pending,
+        })
+    })
+}

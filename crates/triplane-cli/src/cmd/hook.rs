@@ -1,0 +1,159 @@
+//! `triplane hook`: one question of a harness, one answer.
+//!
+//! Whatever goes wrong on the way, a blocking event is denied with the reason: a hook that crashes
+//! or hangs lets the tool run. So everything happens inside one guarded call with one deadline, and
+//! the process leaves by [`std::process::exit`], which waits for no thread that is stuck.
+
+use std::io::{self, Write as _};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, Result};
+use triplane::state::commit::Repeat;
+use triplane::{DeliveryMode, Enforcement, Finding, Runtime, ToolCallDecision, guards};
+use triplane_external_hooks::{
+    Harness, HarnessAnswer, HookEvent, Phase, Ruling, answer, answer_unreadable, identity,
+    occurrence_key, print_config,
+};
+use uuid::Uuid;
+
+use crate::agent_event::agent_event;
+use crate::args::HookArgs;
+use crate::policy_file;
+use crate::render::complain;
+use crate::sink_option::DESTINATION;
+use crate::stdin::read_question;
+use crate::workspace::Workspaces;
+
+/// What is kept back of the time for the answer itself, when the work takes all the rest.
+const RESERVE: Duration = Duration::from_millis(20);
+
+pub(crate) fn run(args: &HookArgs) -> ExitCode {
+    if let Some(harness) = args.print_config {
+        return config(harness, args);
+    }
+    // The message of a panic would stand on standard error before the reason of the refusal.
+    std::panic::set_hook(Box::new(|_| {}));
+    let answer = catch_unwind(AssertUnwindSafe(|| answered(args))).unwrap_or_else(|_| refusal(
+        "triplane failed on this event and refuses it; this is a fault of triplane, please report it.",
+    ));
+    say(&answer);
+    std::process::exit(i32::from(answer.exit))
+}
+
+fn config(harness: Harness, args: &HookArgs) -> ExitCode {
+    let printed = || -> Result<String> {
+        let program = std::env::current_exe().context("cannot find the path of this program")?;
+        let store = std::path::absolute(&args.store.store)?;
+        let store = store
+            .to_str()
+            .context("the path of the store is not UTF-8")?;
+        let arguments = ["hook", "--harness", harness.as_str(), "--store", store];
+        Ok(print_config(harness, &program, &arguments)?)
+    };
+    match printed() {
+        Ok(snippet) => {
+            let written = io::stdout().write_all(snippet.as_bytes());
+            if written.is_ok() {
+                ExitCode::SUCCESS
+            } else {
+                ExitCode::FAILURE
+            }
+        }
+        Err(error) => {
+            complain(format_args!("{error:#}"));
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn answered(args: &HookArgs) -> HarnessAnswer {
+    let deadline = Instant::now() + args.timeout;
+    let question = match read_question(io::stdin(), deadline) {
+        Ok(question) => question,
+        Err(error) => return refusal(&format!("triplane refuses this event: {error}.")),
+    };
+    let event = match HookEvent::read(&question) {
+        Ok(event) => event,
+        Err(unreadable) => return answer_unreadable(args.harness, &unreadable),
+    };
+    drop(question);
+    let ruling = ruling(args, event.clone(), deadline).unwrap_or_else(|error| {
+        Ruling::Deny(Finding::new(
+            "triplane.unavailable",
+            format!("triplane cannot judge this: {error:#}"),
+        ))
+    });
+    answer(args.harness, &event, &ruling)
+}
+
+fn ruling(args: &HookArgs, event: HookEvent, deadline: Instant) -> Result<Ruling> {
+    let tokio = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
+    let budget = deadline
+        .saturating_duration_since(Instant::now())
+        .saturating_sub(RESERVE);
+    let work = decide(args, event, budget);
+    let decided = tokio.block_on(async { tokio::time::timeout(budget, work).await });
+    // What is stuck stays behind; the process ends with the answer.
+    tokio.shutdown_background();
+    decided.with_context(|| format!("no decision within {:?}", args.timeout))?
+}
+
+async fn decide(args: &HookArgs, event: HookEvent, budget: Duration) -> Result<Ruling> {
+    let mut builder = Runtime::durable(&args.store.store)
+        .synchronous(args.store.synchronous.into())
+        .busy_timeout(budget)
+        .destination(DESTINATION)
+        .delivery(DeliveryMode::OnDemand)
+        .guard(guards::commands())
+        .guard(guards::workspace_paths());
+    if let Some(policy) = &args.guard.policy {
+        builder = builder.policy(policy_file::read(policy)?);
+    }
+    let enforcement = match event.phase() {
+        Phase::Before if event.can_block(args.harness) => Enforcement::Enforced,
+        Phase::Before | Phase::Notice => Enforcement::Advisory,
+        Phase::After => Enforcement::AfterTheFact,
+    };
+    let mut identity = identity(&event, 1);
+    if occurrence_key(&event).is_some() {
+        // The harness gave it no id: each such event is one of its own.
+        identity = format!("{identity}.{}", Uuid::now_v7().simple());
+    }
+    // Somebody waits for this answer: another answer to the same question is another fact.
+    let repeat = Repeat::SameContentAndJudgement;
+    let call = event.tool_call(Workspaces::new(args.guard.root.clone()).of(event.cwd()));
+    let event = agent_event(event, identity, call, enforcement, repeat);
+    let runtime = builder.open().await?;
+    let decided = runtime.decide(event).await;
+    // An open connection would leave its log behind for the next call to work through.
+    let closed = runtime.store().close().await;
+    let decided = decided?;
+    closed?;
+    Ok(match decided.judged.decision {
+        ToolCallDecision::Allowed => Ruling::Allow,
+        ToolCallDecision::Rewritten {
+            arguments, reason, ..
+        } => Ruling::Rewrite { arguments, reason },
+        ToolCallDecision::Denied(finding) => Ruling::Deny(finding),
+    })
+}
+
+/// A refusal without an event: the form that every harness takes when there is no other.
+fn refusal(reason: &str) -> HarnessAnswer {
+    HarnessAnswer {
+        stdout: String::new(),
+        stderr: format!("{reason}\n"),
+        exit: 2,
+    }
+}
+
+fn say(answer: &HarnessAnswer) {
+    // A host that does not listen still sees the exit code.
+    let _unheard = io::stdout().write_all(answer.stdout.as_bytes());
+    let _unheard = io::stdout().flush();
+    let _unheard = io::stderr().write_all(answer.stderr.as_bytes());
+}

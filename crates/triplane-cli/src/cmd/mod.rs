@@ -1,0 +1,8 @@
+//! The commands, one file each.
+
+mod reading;
+pub(crate) mod replay;
+pub(crate) mod hook;
+pub(crate) mod deliver;
+pub(crate) mod signals;
+pub(crate) mod outbox;

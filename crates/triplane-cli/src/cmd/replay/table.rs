@@ -1,0 +1,106 @@
+//! The decisions that matter, a row each, as they are committed.
+
+use serde::Serialize;
+use triplane::{Decided, ToolCallDecision};
+use triplane_external_hooks::HookEvent;
+
+use crate::render::{Output, column};
+
+/// What a row says of an event, kept while its commit is awaited.
+pub(crate) struct Row {
+    line: u64,
+    event: String,
+    tool: String,
+    failure: Option<String>,
+}
+
+/// Prints rows, as a table or as JSON lines.
+pub(crate) struct Table {
+    json: bool,
+    any: bool,
+}
+
+#[derive(Serialize)]
+struct RowJson<'a> {
+    line: u64,
+    event: &'a str,
+    tool: &'a str,
+    decision: &'a str,
+    rule: &'a str,
+    reason: &'a str,
+}
+
+impl Row {
+    pub(crate) fn of(event: &HookEvent, line: u64) -> Self {
+        let failed = event.name() == "PostToolUseFailure";
+        let failure = failed.then(|| event.error().unwrap_or_default().into_owned());
+        Self {
+            line,
+            event: event.name().to_owned(),
+            tool: event.tool_name().unwrap_or_default().to_owned(),
+            failure,
+        }
+    }
+
+    pub(crate) fn is_failure(&self) -> bool {
+        self.failure.is_some()
+    }
+}
+
+impl Table {
+    pub(crate) fn new(json: bool) -> Self {
+        Self { json, any: false }
+    }
+
+    /// Prints the row if the event was denied, rewritten or tells of a failed call.
+    pub(crate) fn show(&mut self, out: &mut Output, row: &Row, decided: &Decided) {
+        let (decision, rule, reason) = match (&decided.judged.decision, &row.failure) {
+            (ToolCallDecision::Denied(finding), _) => {
+                ("would deny", finding.rule.as_str(), finding.reason.as_str())
+            }
+            (ToolCallDecision::Rewritten { rule, reason, .. }, _) => {
+                ("would rewrite", rule.as_str(), reason.as_str())
+            }
+            (ToolCallDecision::Allowed, Some(failure)) => ("failed", "", failure.as_str()),
+            (ToolCallDecision::Allowed, None) => return,
+        };
+        if self.json {
+            let decision = match decision {
+                "would deny" => "would_deny",
+                "would rewrite" => "would_rewrite",
+                other => other,
+            };
+            let Row {
+                line, event, tool, ..
+            } = row;
+            out.json(&RowJson {
+                line: *line,
+                event,
+                tool,
+                decision,
+                rule,
+                reason,
+            });
+            return;
+        }
+        if !self.any {
+            self.any = true;
+            out.line(format_args!(
+                "{:>7}  {}  {}  {}  {}",
+                "line",
+                column("decision", 13),
+                column("tool", 14),
+                column("rule", 26),
+                "reason"
+            ));
+        }
+        out.line(format_args!(
+            "{:>7}  {}  {}  {}  {}",
+            row.line,
+            column(decision, 13),
+            column(&row.tool, 14),
+            column(rule, 26),
+            column(reason, 90).trim_end()
+        ));
+    }
+}

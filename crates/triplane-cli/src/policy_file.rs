@@ -1,0 +1,30 @@
+//! Reading a policy file, JSON or TOML.
+
+use std::path::Path;
+
+use anyhow::{Context as _, Result, bail};
+use triplane::PermissionPolicy;
+
+/// The largest policy file that is read.
+const POLICY_BYTES_MAX: u64 = 4 << 20;
+
+/// Reads the policy at `path`: TOML if its name ends in `.toml`, JSON if it ends in `.json`, and
+/// else JSON if its text begins with `{`.
+pub(crate) fn read(path: &Path) -> Result<PermissionPolicy> {
+    let place = || format!("policy {}", path.display());
+    let size = std::fs::metadata(path).with_context(place)?.len();
+    if size > POLICY_BYTES_MAX {
+        bail!("{}: {size} bytes are more than {POLICY_BYTES_MAX}", place());
+    }
+    let text = std::fs::read_to_string(path).with_context(place)?;
+    let json = match path.extension().and_then(|extension| extension.to_str()) {
+        Some("json") => true,
+        Some("toml") => false,
+        _ => text.trim_start().starts_with('{'),
+    };
+    if json {
+        serde_json::from_str(&text).with_context(place)
+    } else {
+        toml::from_str(&text).with_context(place)
+    }
+}

@@ -1,0 +1,192 @@
+//! Putting a runtime together.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use triplane_interception::{
+    ActionExecutor, Guard, PermissionPolicy, Presence, ToolCallPlan, ToolCallPlanBuilder, Workspace,
+};
+use triplane_signals::SessionObservation;
+use triplane_state::commit::CommitParticipant;
+use triplane_state::delivery::DeliverySink;
+use triplane_state::retry::RetryPolicy;
+use triplane_state::{Store, StoreOptions, Synchronous};
+use uuid::Uuid;
+
+use crate::error::RuntimeError;
+use crate::evidence::{AuditEvidence, OutcomeSignal};
+use crate::operation::Operations;
+use crate::runtime::delivery::DeliveryTask;
+use crate::runtime::handle::{Inner, Runtime};
+
+/// When a runtime with sinks delivers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum DeliveryMode {
+    /// In a task of its own, as soon as something is committed.
+    #[default]
+    Background,
+    /// Only when [`Runtime::deliver_due`] is called.
+    OnDemand,
+}
+
+/// Collects what a [`Runtime`] is made of.
+///
+/// Nothing is opened before [`open`](Self::open).
+#[must_use]
+pub struct RuntimeBuilder {
+    store: StoreOptions,
+    plan: ToolCallPlanBuilder,
+    participants: Vec<Arc<dyn CommitParticipant>>,
+    names: Vec<String>,
+    sinks: Vec<(String, Arc<dyn DeliverySink>)>,
+    retry: RetryPolicy,
+    mode: DeliveryMode,
+    workspace: Option<PathBuf>,
+}
+
+impl RuntimeBuilder {
+    pub(crate) fn new(path: PathBuf) -> Self {
+        Self {
+            store: StoreOptions::new(path),
+            plan: ToolCallPlan::builder(),
+            participants: Vec::new(),
+            names: Vec::new(),
+            sinks: Vec::new(),
+            retry: RetryPolicy::default(),
+            mode: DeliveryMode::default(),
+            workspace: None,
+        }
+    }
+
+    /// Adds a guard. Guards are asked in the order they are added, before any policy.
+    pub fn guard(mut self, guard: impl Guard + 'static) -> Self {
+        self.plan = self.plan.guard(Arc::new(guard));
+        self
+    }
+
+    /// Sets the policy that narrows and rewrites after the guards.
+    pub fn policy(mut self, policy: PermissionPolicy) -> Self {
+        self.plan = self.plan.policy(Arc::new(policy));
+        self
+    }
+
+    /// Adds a participant to every commit, after the runtime's own.
+    pub fn participant(mut self, participant: impl CommitParticipant + 'static) -> Self {
+        self.participants.push(Arc::new(participant));
+        self
+    }
+
+    /// Adds a destination and the sink that conveys to it.
+    pub fn sink(mut self, name: &str, sink: impl DeliverySink + 'static) -> Self {
+        self.sinks.push((name.to_owned(), Arc::new(sink)));
+        self.destination(name)
+    }
+
+    /// Adds a destination that another process conveys to: its intents are committed here and stay
+    /// pending.
+    pub fn destination(mut self, name: &str) -> Self {
+        self.names.push(name.to_owned());
+        self
+    }
+
+    /// When failed deliveries are tried again. Default: [`RetryPolicy::default`].
+    pub fn retry(mut self, retry: RetryPolicy) -> Self {
+        self.retry = retry;
+        self
+    }
+
+    /// When deliveries happen. Default: [`DeliveryMode::Background`].
+    pub fn delivery(mut self, mode: DeliveryMode) -> Self {
+        self.mode = mode;
+        self
+    }
+
+    /// What a commit survives. Default: [`Synchronous::Full`], a power cut.
+    pub fn synchronous(mut self, synchronous: Synchronous) -> Self {
+        self.store = self.store.synchronous(synchronous);
+        self
+    }
+
+    /// How long to wait for a store that another process has locked. Default: that of
+    /// [`StoreOptions`].
+    pub fn busy_timeout(mut self, timeout: Duration) -> Self {
+        self.store = self.store.busy_timeout(timeout);
+        self
+    }
+
+    /// The folder that paths of in-process calls are judged against. Default: the current folder.
+    pub fn workspace(mut self, root: impl Into<PathBuf>) -> Self {
+        self.workspace = Some(root.into());
+        self
+    }
+
+    /// Opens the store, compiles the plan and starts the delivery worker.
+    ///
+    /// # Errors
+    ///
+    /// [`RuntimeError::Plan`] and [`RuntimeError::DuplicateDestination`] before anything is opened;
+    /// [`RuntimeError::State`] when the store cannot be used.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future leaves no task and no open transaction behind.
+    pub async fn open(self) -> Result<Runtime, RuntimeError> {
+        let mut names = self.names.clone();
+        names.sort_unstable();
+        if let Some(pair) = names.windows(2).find(|pair| pair[0] == pair[1]) {
+            return Err(RuntimeError::DuplicateDestination {
+                name: pair[0].clone(),
+            });
+        }
+        let plan = Arc::new(self.plan.build()?);
+        let workspace = Workspace {
+            root: self
+                .workspace
+                .or_else(|| std::env::current_dir().ok())
+                .unwrap_or_default(),
+            home: std::env::home_dir(),
+            presence: Presence::Here,
+        };
+        let store = Store::open(self.store).await?;
+        let mut participants: Vec<Arc<dyn CommitParticipant>> = vec![
+            Arc::new(AuditEvidence),
+            Arc::new(OutcomeSignal {
+                destinations: self.names,
+            }),
+        ];
+        participants.extend(self.participants);
+        let background = self.mode == DeliveryMode::Background && !self.sinks.is_empty();
+        let sinks = self.sinks.into_iter();
+        let worker = sinks.fold(
+            store.delivery().retry(self.retry),
+            |worker, (name, sink)| worker.sink(name, sink),
+        );
+        let task = background.then(|| DeliveryTask::start(worker.clone()));
+        let operations = Operations {
+            executor: ActionExecutor::new(Arc::clone(&plan)),
+            plan,
+            participants,
+            store,
+            observation: SessionObservation::new(),
+        };
+        Ok(Runtime::new(Inner {
+            operations: Arc::new(operations),
+            worker,
+            task,
+            workspace,
+            session: Uuid::now_v7().to_string().into(),
+        }))
+    }
+}
+
+impl fmt::Debug for RuntimeBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RuntimeBuilder")
+            .field("store", &self.store)
+            .field("plan", &self.plan)
+            .field("destinations", &self.names)
+            .finish_non_exhaustive()
+    }
+}

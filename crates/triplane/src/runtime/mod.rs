@@ -1,0 +1,8 @@
+//! The runtime: three planes behind one handle.
+
+mod delivery;
+mod handle;
+mod builder;
+
+pub use builder::{DeliveryMode, RuntimeBuilder};
+pub use handle::{Leftover, Runtime};

@@ -1,0 +1,54 @@
+//! Commands made to break the parser: each is denied, quickly, by a process that lives.
+
+use std::time::{Duration, Instant};
+
+use crate::program::{Place, denial, shell_question, text};
+
+/// The time within which every hostile command is denied. The bar is 100 ms for a release build;
+/// an unoptimised one on a busy machine gets room for its slower start.
+const BAR: Duration = Duration::from_millis(if cfg!(debug_assertions) { 1000 } else { 100 });
+
+/// `opening` as often as 64 KiB hold it.
+fn filled(opening: &str) -> String {
+    opening.repeat((64 << 10) / opening.len())
+}
+
+fn hostile() -> Vec<(String, String)> {
+    let mut commands: Vec<(String, String)> = [
+        "$(", "{ ", "if ", "while ", "case x in x) ", "${a:-", "$((", "f(){ ", "[[ (", "[[ ! ",
+        "`", "(", "<(", "until ", "for i in x; do ", "select i in x; do ", "((", "\"$(",
+    ]
+    .iter()
+    .map(|opening| (format!("64 KiB of {opening:?}"), filled(opening)))
+    .collect();
+    for (opening, closing) in [("$(", ")"), ("(", ")"), ("{ ", "; }"), ("if ", "; fi")] {
+        let nested = format!("{}true{}", opening.repeat(10_000), closing.repeat(10_000));
+        commands.push((format!("10,000 deep {opening:?}"), nested));
+        commands.push((format!("10,000 open {opening:?}"), opening.repeat(10_000)));
+    }
+    for open in [22, 26] {
+        commands.push((format!("{open} unclosed parentheses"), "(".repeat(open)));
+    }
+    let case = "case x in (x) ".repeat(9) + ";; ;; ( " + &"esac ".repeat(9);
+    commands.push(("nested case with a syntax error".to_owned(), case));
+    commands.push(("a heredoc that never returns".to_owned(), "<<E$[\t\t".to_owned()));
+    commands.push(("over 64 KiB".to_owned(), format!("echo {}", "a".repeat(70 << 10))));
+    commands.push(("too many separators".to_owned(), "true;".repeat(6_000)));
+    commands
+}
+
+#[test]
+fn every_hostile_command_is_denied_in_time() {
+    let place = Place::new();
+    let warm = place.hook(&[], shell_question("true").as_bytes());
+    assert!(warm.status.success(), "{}", text(&warm.stderr));
+    for (name, command) in hostile() {
+        let question = shell_question(&command);
+        let started = Instant::now();
+        let output = place.hook(&[], question.as_bytes());
+        let took = started.elapsed();
+        assert!(output.status.success(), "{name}: {:?} {}", output.status, text(&output.stderr));
+        assert!(denial(&output).is_some_and(|reason| !reason.is_empty()), "{name}: not denied");
+        assert!(took < BAR, "{name}: {took:?}");
+    }
+}
