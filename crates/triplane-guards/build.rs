@@ -63,7 +63,7 @@ struct Rule {
     allow: Vec<String>,
 }
 
-const SCOPES: [(&str, u32); 13] = [
+const SCOPES: [(&str, u32); 14] = [
     ("inside", 1),
     ("temp", 1 << 1),
     ("workspace", 1 << 2),
@@ -77,6 +77,7 @@ const SCOPES: [(&str, u32); 13] = [
     ("stream", 1 << 10),
     ("remote", 1 << 11),
     ("unknown", 1 << 12),
+    ("temp-root", 1 << 13),
 ];
 
 fn main() {
@@ -196,6 +197,7 @@ fn table(specs: &BTreeMap<(String, String), Program>, rules: &[Rule]) -> String 
             Some("first") => "On::First".to_owned(),
             Some("last") => "On::Last".to_owned(),
             Some("rest") => "On::Rest".to_owned(),
+            Some("sources") => "On::Sources".to_owned(),
             Some(option) => format!("On::Option({option:?})"),
         };
         let _ = writeln!(

@@ -192,10 +192,12 @@ pub struct PathGuard {
 }
 
 /// A path guard that takes the workspace from each call.
+///
+/// The temporary folder is `/tmp`, not what the environment says: a variable is no permission.
 pub fn paths() -> PathGuard {
     PathGuard {
         root: None,
-        temporary: std::env::temp_dir(),
+        temporary: PathBuf::from("/tmp"),
     }
 }
 
@@ -208,7 +210,7 @@ pub fn paths_in(root: impl AsRef<Path>) -> PathGuard {
 }
 
 impl PathGuard {
-    /// Allows `folder` as the temporary folder instead of the process's own.
+    /// Allows `folder` as the temporary folder instead of `/tmp`.
     #[must_use]
     pub fn with_temporary(mut self, folder: impl AsRef<Path>) -> Self {
         folder.as_ref().clone_into(&mut self.temporary);

@@ -60,9 +60,16 @@ pub(crate) fn is_secret(name: &str) -> bool {
             "rsa" | "dsa" | "ecdsa" | "ed25519" | "ecdsa_sk" | "ed25519_sk" | "xmss"
         );
     }
+    let host_key = name.starts_with("ssh_host_") && name.ends_with("_key");
+    let named_key = ["_rsa", "_dsa", "_ecdsa", "_ed25519"]
+        .iter()
+        .any(|kind| name.ends_with(kind));
+    if host_key || named_key {
+        return true;
+    }
     matches!(
         name,
-        ".netrc" | "_netrc" | ".git-credentials" | ".pgpass" | ".htpasswd" | ".npmrc.secret"
+        ".netrc" | "_netrc" | ".git-credentials" | ".pgpass" | ".htpasswd"
     ) || has_extension(name, &["ppk", "p12", "pfx", "jks", "keystore"])
         || is_private_pem(name)
 }

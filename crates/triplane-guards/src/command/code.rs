@@ -28,6 +28,8 @@ pub(crate) enum CodeAct {
     Argv(Vec<Word>),
     /// Runs this text as a program of the same language.
     Code(Word),
+    /// Deletes everything of a collection.
+    DeleteAll,
     /// Calls a function with these arguments.
     Call { name: String, args: Vec<Word> },
 }
@@ -503,7 +505,13 @@ impl Reader {
                 let name = self.aliases.get(&name).cloned().unwrap_or(name);
                 match self.tokens.get(self.at) {
                     Some(Token::Sign('(')) => {
-                        let args = self.arguments(self.at + 1);
+                        if self.deletes_all(&name) {
+                            self.acts.push(CodeAct::DeleteAll);
+                        }
+                        let mut args = self.arguments(self.at + 1);
+                        if args.is_empty() {
+                            args = self.receiver();
+                        }
                         self.call(&name, args);
                     }
                     // A call without parentheses, as Perl and Ruby have it.
@@ -541,6 +549,45 @@ impl Reader {
         }
     }
 
+    /// `collection.deleteMany({})`: a filter that picks everything.
+    fn deletes_all(&self, name: &str) -> bool {
+        let deletes = matches!(
+            name.to_lowercase().as_str(),
+            "deletemany" | "remove" | "updatemany" | "delete_many"
+        );
+        deletes
+            && self.tokens.get(self.at + 1) == Some(&Token::Sign('{'))
+            && self.tokens.get(self.at + 2) == Some(&Token::Sign('}'))
+    }
+
+    /// The arguments of the call that this one is a method of: `Path('x').unlink()`.
+    fn receiver(&self) -> Vec<Vec<Word>> {
+        // Before the name stand the dot and the parenthesis that ends the other call.
+        let Some(mut at) = self.at.checked_sub(3) else {
+            return Vec::new();
+        };
+        if self.tokens[at + 1] != Token::Sign('.') || self.tokens[at] != Token::Sign(')') {
+            return Vec::new();
+        }
+        let mut depth = 0usize;
+        loop {
+            match self.tokens[at] {
+                Token::Sign(')') => depth += 1,
+                Token::Sign('(') => {
+                    depth -= 1;
+                    if depth == 0 {
+                        return self.arguments(at + 1);
+                    }
+                }
+                _ => {}
+            }
+            match at.checked_sub(1) {
+                Some(before) => at = before,
+                None => return Vec::new(),
+            }
+        }
+    }
+
     /// In awk a text beside `|` is a command, and a text behind `>` a file.
     fn awk_pipe(&mut self, word: Word) {
         let before = self.at.checked_sub(2).and_then(|at| self.tokens.get(at));
@@ -551,6 +598,20 @@ impl Reader {
                 (Some(Token::Sign('|')), Some(Token::Name(name))) if name == "getline"
             );
         if piped {
+            // Piped into a shell, what is printed is the script.
+            let shell = word.literal().is_some_and(|text| {
+                let program = text.split_whitespace().next().unwrap_or("");
+                matches!(program.rsplit('/').next(), Some("sh" | "bash" | "dash" | "zsh" | "ksh"))
+            });
+            if shell && before == Some(&Token::Sign('|')) {
+                let printed = self.at.checked_sub(3).and_then(|at| self.tokens.get(at));
+                let script = match printed {
+                    Some(Token::Text(script)) => script.clone(),
+                    _ => Word::unknown(self.span.clone()),
+                };
+                self.acts.push(CodeAct::Script(script));
+                return;
+            }
             self.acts.push(CodeAct::Script(word));
         } else if before == Some(&Token::Sign('>')) {
             self.acts.push(CodeAct::Call {
@@ -764,11 +825,16 @@ impl Reader {
             return;
         }
         // `getattr(module, 'name')` names a call whose arguments are not seen.
-        if matches!(lower.as_str(), "getattr" | "send" | "public_send" | "call_user_func") {
+        if matches!(
+            lower.as_str(),
+            "getattr" | "send" | "public_send" | "call_user_func" | "array_map" | "array_walk" | "map"
+        ) {
             for words in &args {
                 if let [word] = words.as_slice()
                     && let Some(named) = word.literal()
-                    && (RUNNERS.contains(&named.to_lowercase().as_str()) || named.starts_with("rm"))
+                    && (RUNNERS.contains(&named.to_lowercase().as_str())
+                        || named.starts_with("rm")
+                        || matches!(named, "unlink" | "remove"))
                 {
                     let unknown = vec![vec![Word::unknown(self.span.clone())]];
                     let named = named.to_owned();

@@ -169,19 +169,36 @@ pub(crate) fn fd(args: &[Word]) -> Find {
     let Some(at) = at else {
         return found;
     };
-    let filtered = args[..at]
-        .iter()
-        .any(|word| !word.prefix().starts_with('-') && !matches!(word.literal(), Some("." | "")));
-    let span = args[at].span.clone();
-    let path = &paths(&[Word::text(".", span)], filtered)[0];
-    let template = &args[at + 1..];
-    let mut argv: Vec<Word> = template
-        .iter()
-        .map(|word| replaced(word, "{}", path))
-        .collect();
-    if !template.iter().any(|word| word.prefix().contains("{}")) {
-        argv.push(path.clone());
+    // The pattern comes first, the folders that are searched after it.
+    let mut operands = Vec::new();
+    let mut own = args[..at].iter();
+    while let Some(word) = own.next() {
+        match word.prefix() {
+            "-t" | "-e" | "-d" | "-E" | "-S" | "-j" | "--type" | "--extension" | "--max-depth"
+            | "--exclude" | "--size" | "--changed-within" | "--changed-before" => {
+                own.next();
+            }
+            text if text.starts_with('-') => {}
+            _ => operands.push(word.clone()),
+        }
     }
-    found.commands.push(argv);
+    let filtered = operands
+        .first()
+        .is_some_and(|pattern| !matches!(pattern.literal(), Some("." | "" | ".*")));
+    let mut starts = operands.split_off(operands.len().min(1));
+    if starts.is_empty() {
+        starts.push(Word::text(".", args[at].span.clone()));
+    }
+    let template = &args[at + 1..];
+    for path in &paths(&starts, filtered) {
+        let mut argv: Vec<Word> = template
+            .iter()
+            .map(|word| replaced(word, "{}", path))
+            .collect();
+        if !template.iter().any(|word| word.prefix().contains("{}")) {
+            argv.push(path.clone());
+        }
+        found.commands.push(argv);
+    }
     found
 }

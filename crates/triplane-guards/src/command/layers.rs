@@ -83,7 +83,7 @@ const WRAPPERS: &[Wrapper] = &[
     wrapper(&["env"], &["-u", "-C", "--unset", "--chdir", "-S", "--split-string", "-a", "--argv0"]),
     wrapper(&["dotenv", "op", "doppler", "aws-vault", "chamber", "with-env"], &["-e", "-f", "-p", "--env-file", "--project", "--config"]),
     Wrapper { names: &["timeout", "gtimeout"], values: &["-s", "-k", "--signal", "--kill-after"], operands: 1, host: Host::Here },
-    Wrapper { names: &["taskset", "chrt", "setarch", "cpulimit", "gosu", "su-exec", "faketime", "retry"], values: &["-c", "-p"], operands: 1, host: Host::Here },
+    Wrapper { names: &["taskset", "chrt", "setarch", "cpulimit", "gosu", "su-exec", "faketime", "retry"], values: &["-l"], operands: 1, host: Host::Here },
     Wrapper { names: &["flock"], values: &["-w", "--timeout", "-E"], operands: 1, host: Host::Here },
     Wrapper { names: &["chroot"], values: &["--userspec", "--groups"], operands: 1, host: Host::Elsewhere },
     Wrapper { names: &["nsenter"], values: &["-t", "--target"], operands: 0, host: Host::Elsewhere },
@@ -117,9 +117,13 @@ pub(crate) fn layers(program: &str, args: &[Word]) -> Vec<Layer> {
         "watch" | "entr" | "hyperfine" | "nodemon" | "watchexec" | "chokidar" | "concurrently" => {
             joined(args, watcher_values(program))
         }
-        "su" | "runuser" | "script" | "sg" => by_option(args, &["-c", "--command", "--session-command"]),
+        "su" | "runuser" | "script" | "sg" => switched(args),
         "nix-shell" => by_option(args, &["--run", "--command"]),
-        "tmux" | "screen" => terminal(args),
+        "tmux" => terminal(args),
+        "screen" => {
+            const VALUES: [&str; 8] = ["-S", "-t", "-c", "-h", "-p", "-T", "-s", "-e"];
+            here(args.get(operand(args, &VALUES)..).unwrap_or_default())
+        }
         "docker" | "podman" | "nerdctl" => container(args),
         "docker-compose" | "podman-compose" => compose(args),
         "kubectl" | "oc" | "k" | "microk8s.kubectl" => kubectl(args),
@@ -146,7 +150,7 @@ pub(crate) fn layers(program: &str, args: &[Word]) -> Vec<Layer> {
         }
         "mysql" | "mariadb" | "mycli" | "tidb" => sql(args, Dialect::MySql, program),
         "sqlite3" | "sqlite" | "litecli" | "sqlcipher" | "bq" => sqlite(program, args),
-        "redis-cli" | "valkey-cli" | "keydb-cli" => Vec::new(),
+        "redis-cli" | "valkey-cli" | "keydb-cli" => redis(program, args),
         "mongosh" | "mongo" => mongo(args),
         "python" | "python2" | "python3" | "pypy" | "pypy3" | "ipython" => {
             interpreter(args, Language::Python, &["-c"], &["-W", "-X", "--check-hash-based-pycs"], &["-m"])
@@ -554,6 +558,33 @@ fn joined(args: &[Word], values: &[&str]) -> Vec<Layer> {
 
 fn by_option(args: &[Word], names: &[&str]) -> Vec<Layer> {
     values_of(args, names).map(script).collect()
+}
+
+/// A command of another user: behind `-c`, or behind the options.
+fn switched(args: &[Word]) -> Vec<Layer> {
+    let options = ["-c", "--command", "--session-command"];
+    let mut layers = by_option(args, &options);
+    layers.extend(clustered_text(args, &options).map(script));
+    if layers.is_empty() {
+        let at = operand(args, &["-u", "-g", "-G", "-s", "--user", "--group", "--shell"]);
+        layers = here(args.get(at..).unwrap_or_default());
+    }
+    layers
+}
+
+/// A client without a command of its own takes the lines of its input.
+fn redis(program: &str, args: &[Word]) -> Vec<Layer> {
+    const VALUES: [&str; 10] = ["-h", "-p", "-s", "-a", "-u", "-n", "--user", "--pass", "-r", "-i"];
+    if operand(args, &VALUES) < args.len() {
+        return Vec::new();
+    }
+    let span = args.first().map_or(0..0, |word| word.span.clone());
+    let mut argv = vec![Word::text(program, span)];
+    argv.extend_from_slice(args);
+    vec![Layer::WithInput {
+        argv,
+        replace: None,
+    }]
 }
 
 fn terminal(args: &[Word]) -> Vec<Layer> {

@@ -42,6 +42,7 @@ pub(crate) mod pseudo {
     pub(crate) const APPEND: &str = "(append)";
     pub(crate) const READ: &str = "(read)";
     pub(crate) const SQL: &str = "(sql)";
+    pub(crate) const DELETE_ALL: &str = "(delete-all)";
 }
 
 /// One simple command: a program and its arguments, as known before it runs.
@@ -765,6 +766,16 @@ impl Normaliser<'_> {
                 }
             }
         }
+        // A declaration sets its arrays, which are no words.
+        if matches!(name.value.as_str(), "declare" | "typeset" | "local" | "export" | "readonly") {
+            for item in suffix {
+                if let ast::CommandPrefixOrSuffixItem::AssignmentWord(assignment, _) = item
+                    && matches!(assignment.value, ast::AssignmentValue::Array(_))
+                {
+                    self.assignment(assignment, frame, state);
+                }
+            }
+        }
         let mut picks = Picks::default();
         let mut output = Output::new();
         let mut combinations = 0;
@@ -772,6 +783,8 @@ impl Normaliser<'_> {
             let mut argv = self.expand_word(name, Purpose::Argument, inner, state, &mut picks);
             for item in suffix {
                 match item {
+                    ast::CommandPrefixOrSuffixItem::AssignmentWord(assignment, _)
+                        if matches!(assignment.value, ast::AssignmentValue::Array(_)) => {}
                     ast::CommandPrefixOrSuffixItem::Word(word)
                     | ast::CommandPrefixOrSuffixItem::AssignmentWord(_, word) => {
                         argv.extend(self.expand_word(word, Purpose::Argument, inner, state, &mut picks));
@@ -1378,6 +1391,9 @@ impl Normaliser<'_> {
             Some(input) => fields(input, &span),
             None => vec![Word::unknown(span)],
         };
+        if words.is_empty() {
+            return Output::new();
+        }
         let inner = Frame {
             input: None,
             ..frame
@@ -1438,6 +1454,9 @@ impl Normaliser<'_> {
                     self.argv(argv, Frame { input: None, ..frame }, &mut inner);
                 }
                 CodeAct::Code(code) => self.code(&code, language, depth + 1, frame, state),
+                CodeAct::DeleteAll => {
+                    self.emit(pseudo::DELETE_ALL, Vec::new(), text.span.clone(), state);
+                }
                 CodeAct::Call { name, args } => {
                     self.emit(&format!("{name}()"), args, text.span.clone(), state);
                 }

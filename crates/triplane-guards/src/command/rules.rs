@@ -43,6 +43,8 @@ pub(crate) enum On {
     Last,
     /// All operands but the first.
     Rest,
+    /// All operands but the last.
+    Sources,
     /// The value of this option.
     Option(&'static str),
 }
@@ -304,6 +306,16 @@ impl Rule {
         {
             return None;
         }
+        // Asked for its help, a program does nothing else; one without subcommands only where the
+        // question comes first, since some read what follows an operand as another operand.
+        let helps = if self.subs.is_empty() {
+            simple.args.first().and_then(Word::literal) == Some("--help")
+        } else {
+            arguments.option("--help", false).is_some()
+        };
+        if helps {
+            return None;
+        }
         if let Some(pattern) = &self.line {
             let line: Vec<_> = simple.args.iter().map(|word| word.shown()).collect();
             if !pattern.matches(&line.join(" ")) {
@@ -322,6 +334,10 @@ impl Rule {
                 &operands[last..]
             }
             On::Rest => operands.get(1..)?,
+            On::Sources => {
+                let last = operands.len().checked_sub(1)?;
+                &operands[..last]
+            }
             On::Option(name) => {
                 let (_, value) = arguments.option(name, true)?;
                 option = [value.as_ref()?];

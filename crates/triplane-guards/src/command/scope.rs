@@ -37,6 +37,8 @@ impl Scopes {
     pub const REMOTE: Self = Self(1 << 11);
     /// Not known from the text.
     pub const UNKNOWN: Self = Self(1 << 12);
+    /// The temporary folder itself, or everything in it.
+    pub const TEMP_ROOT: Self = Self(1 << 13);
 
     /// Whether the two sets share a place.
     pub fn meets(self, other: Self) -> bool {
@@ -204,10 +206,11 @@ fn judge(path: &[Component], place: &Place) -> Scopes {
         return if exact { inside } else { inside.and(Scopes::OUTSIDE) };
     }
     for temp in [&["tmp"] as &[&str], &["private", "tmp"]] {
-        if below(path, temp) && !path[0].pattern {
+        let exact = path.first().is_some_and(|component| !component.pattern);
+        if exact && path.len() >= temp.len() && covers(&path[..temp.len()], temp) {
             let rest = &path[temp.len()..];
             return if rest.iter().all(everything) {
-                Scopes::OUTSIDE
+                Scopes::TEMP_ROOT
             } else if switch(rest) {
                 Scopes::TEMP.and(Scopes::SWITCH)
             } else {

@@ -323,6 +323,13 @@ fn one(
                 }
             }
         }
+        _ if words.iter().any(|word| word == "execute") => {
+            for token in statement {
+                if let Token::Text(text) = token {
+                    statements(&tokens(text, dialect), dialect, depth + 1, acts);
+                }
+            }
+        }
         Some("begin" | "if" | "then" | "else") => {
             // A block without its dollar quotes: each word may start a statement.
             if let Some(at) = words.iter().position(|word| is_change(word)) {

@@ -64,7 +64,7 @@ pub(crate) enum End {
 #[derive(Debug)]
 pub struct Opened {
     folder: OwnedFd,
-    /// The names below `folder`: one, or more when folders are missing; none for a root.
+    /// The names below `folder`: one, more when folders are missing, none when the way climbed.
     rest: Vec<String>,
     path: PathBuf,
     end: End,
@@ -136,6 +136,7 @@ impl Walk {
                     return Ok(self.ended(Some(name), End::Link));
                 }
                 FileType::Symlink => self.follow_link(&name, &mut way)?,
+                FileType::Directory if at_end => return Ok(self.ended(Some(name), End::Folder)),
                 FileType::Directory => self.enter(&name)?,
                 kind => {
                     if !at_end {
@@ -285,13 +286,17 @@ impl Opened {
         Ok(openat(above, name.as_str(), flags, mode)?.into())
     }
 
-    /// Removes the file or link, through the folder that was checked.
+    /// Removes the file, the link or the empty folder, through the folder that was checked.
     ///
     /// # Errors
     ///
-    /// Returns the file system's error; a folder is not removed.
+    /// Returns the file system's error.
     pub fn remove(&self) -> io::Result<()> {
-        Ok(unlinkat(&self.folder, self.name()?, AtFlags::empty())?)
+        let flags = match self.end {
+            End::Folder => AtFlags::REMOVEDIR,
+            End::Missing | End::File { .. } | End::Link | End::Special => AtFlags::empty(),
+        };
+        Ok(unlinkat(&self.folder, self.name()?, flags)?)
     }
 
     fn name(&self) -> io::Result<&str> {
