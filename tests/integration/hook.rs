@@ -11,14 +11,21 @@ use crate::rows::Rows;
 #[tokio::test]
 async fn a_dangerous_command_is_denied_and_on_record() {
     let place = Place::new();
-    let output = place.hook(&["--harness", "claude"], shell_question("rm -rf /").as_bytes());
+    let output = place.hook(
+        &["--harness", "claude"],
+        shell_question("rm -rf /").as_bytes(),
+    );
     assert!(output.status.success());
     let reason = denial(&output).expect("a denial");
     assert!(!reason.is_empty());
     let mut rows = Rows::open(&place.store()).await;
     let audit = "audit WHERE decision = 'denied' AND enforcement = 'enforced' AND rule IS NOT NULL";
     assert_eq!(rows.count(audit).await, 1);
-    assert_eq!(rows.count("signal_log WHERE kind = 'operation.denied'").await, 1);
+    assert_eq!(
+        rows.count("signal_log WHERE kind = 'operation.denied'")
+            .await,
+        1
+    );
     assert_eq!(rows.count("outbox WHERE status = 'pending'").await, 1);
 }
 
@@ -26,11 +33,21 @@ async fn a_dangerous_command_is_denied_and_on_record() {
 async fn a_harmless_command_is_met_with_silence_and_on_record() {
     for harness in ["claude", "codex"] {
         let place = Place::new();
-        let output = place.hook(&["--harness", harness], shell_question("git status").as_bytes());
+        let output = place.hook(
+            &["--harness", harness],
+            shell_question("git status").as_bytes(),
+        );
         assert!(output.status.success());
-        assert_eq!((text(&output.stdout), text(&output.stderr)), (String::new(), String::new()));
+        assert_eq!(
+            (text(&output.stdout), text(&output.stderr)),
+            (String::new(), String::new())
+        );
         let mut rows = Rows::open(&place.store()).await;
-        assert_eq!(rows.count("signal_log WHERE kind = 'operation.allowed'").await, 1);
+        assert_eq!(
+            rows.count("signal_log WHERE kind = 'operation.allowed'")
+                .await,
+            1
+        );
     }
 }
 
@@ -44,13 +61,18 @@ async fn a_rewrite_stands_beside_an_explicit_allow() {
         .to_string(),
     );
     let policy = policy.to_str().expect("a path");
-    let output = place.hook(&["--policy", policy], shell_question("npm install").as_bytes());
+    let output = place.hook(
+        &["--policy", policy],
+        shell_question("npm install").as_bytes(),
+    );
     let answer: Value = serde_json::from_slice(&output.stdout).expect("JSON");
     let said = &answer["hookSpecificOutput"];
     assert_eq!(said["permissionDecision"], "allow");
     assert_eq!(said["updatedInput"], json!({"command": "npm ci"}));
     let mut rows = Rows::open(&place.store()).await;
-    let kept = rows.texts("SELECT arguments_before || arguments_after FROM audit").await;
+    let kept = rows
+        .texts("SELECT arguments_before || arguments_after FROM audit")
+        .await;
     assert_eq!(kept, [r#"{"command":"npm install"}{"command":"npm ci"}"#]);
 }
 
@@ -70,7 +92,10 @@ async fn a_known_id_is_judged_afresh_and_another_answer_is_another_row() {
     assert!(!ask(&[], "ls"));
     assert!(!ask(&[], "ls"), "the same question has the same answer");
     assert!(ask(&[], "rm -rf /"), "another command under a known id");
-    assert!(ask(&["--policy", deny_all], "ls"), "the same command under another policy");
+    assert!(
+        ask(&["--policy", deny_all], "ls"),
+        "the same command under another policy"
+    );
     let mut rows = Rows::open(&place.store()).await;
     assert_eq!(rows.count("operation").await, 3);
     assert_eq!(rows.count("audit WHERE decision = 'denied'").await, 2);
@@ -79,7 +104,10 @@ async fn a_known_id_is_judged_afresh_and_another_answer_is_another_row() {
 #[test]
 fn what_cannot_be_read_is_refused() {
     let place = Place::new();
-    let nested = format!("{{\"hook_event_name\":\"PreToolUse\",\"x\":{}", "[".repeat(20_000));
+    let nested = format!(
+        "{{\"hook_event_name\":\"PreToolUse\",\"x\":{}",
+        "[".repeat(20_000)
+    );
     let questions: &[&[u8]] = &[
         b"",
         b"   \n",
@@ -101,7 +129,10 @@ fn what_cannot_be_read_is_refused() {
         let shown = text(&question[..question.len().min(80)]);
         assert_eq!(output.status.code(), Some(2), "{shown}");
         assert!(output.stdout.is_empty(), "{shown}");
-        assert!(!output.stderr.is_empty(), "{shown}: a refusal needs a reason");
+        assert!(
+            !output.stderr.is_empty(),
+            "{shown}: a refusal needs a reason"
+        );
     }
 }
 
@@ -119,7 +150,10 @@ fn odd_but_readable_questions_are_judged() {
         .to_string(),
     ];
     for question in questions {
-        assert!(denial(&place.hook(&[], question.as_bytes())).is_some(), "{question}");
+        assert!(
+            denial(&place.hook(&[], question.as_bytes())).is_some(),
+            "{question}"
+        );
     }
 }
 
@@ -190,7 +224,11 @@ fn what_triplane_creates_is_private() {
         .expect("the program answers");
     assert!(output.status.success(), "{}", text(&output.stderr));
     let mode = |name: &str| {
-        std::fs::metadata(place.path(name)).expect(name).permissions().mode() & 0o777
+        std::fs::metadata(place.path(name))
+            .expect(name)
+            .permissions()
+            .mode()
+            & 0o777
     };
     assert_eq!(mode(".triplane"), 0o700);
     assert_eq!(mode(".triplane/state.db"), 0o600);
@@ -205,10 +243,16 @@ fn the_printed_configuration_names_this_program_and_an_absolute_store() {
         let output = place.run(&["hook", "--print-config", harness]);
         let config: Value = serde_json::from_slice(&output.stdout).expect("JSON");
         let text = config.to_string();
-        assert!(text.contains(place.store().to_str().expect("a path")), "{text}");
+        assert!(
+            text.contains(place.store().to_str().expect("a path")),
+            "{text}"
+        );
         assert!(text.contains("PreToolUse"), "{text}");
     }
-    assert!(!place.store().exists(), "printing settings touches no store");
+    assert!(
+        !place.store().exists(),
+        "printing settings touches no store"
+    );
     assert!(workspace().exists());
 }
 
@@ -219,8 +263,14 @@ async fn deliver_conveys_what_hooks_left() {
         let output = place.hook(&[], shell_question(command).as_bytes());
         assert!(output.status.success());
     }
-    assert_eq!(place.summary(&["deliver", "--once", "--json"])["delivered"], 3);
-    assert_eq!(place.summary(&["deliver", "--once", "--json"])["delivered"], 0);
+    assert_eq!(
+        place.summary(&["deliver", "--once", "--json"])["delivered"],
+        3
+    );
+    assert_eq!(
+        place.summary(&["deliver", "--once", "--json"])["delivered"],
+        0
+    );
     let sink = std::fs::read_to_string(place.path("deliveries.jsonl")).expect("a sink");
     assert_eq!(sink.lines().count(), 3);
 }

@@ -15,8 +15,24 @@ fn filled(opening: &str) -> String {
 
 fn hostile() -> Vec<(String, String)> {
     let mut commands: Vec<(String, String)> = [
-        "$(", "{ ", "if ", "while ", "case x in x) ", "${a:-", "$((", "f(){ ", "[[ (", "[[ ! ",
-        "`", "(", "<(", "until ", "for i in x; do ", "select i in x; do ", "((", "\"$(",
+        "$(",
+        "{ ",
+        "if ",
+        "while ",
+        "case x in x) ",
+        "${a:-",
+        "$((",
+        "f(){ ",
+        "[[ (",
+        "[[ ! ",
+        "`",
+        "(",
+        "<(",
+        "until ",
+        "for i in x; do ",
+        "select i in x; do ",
+        "((",
+        "\"$(",
     ]
     .iter()
     .map(|opening| (format!("64 KiB of {opening:?}"), filled(opening)))
@@ -31,8 +47,14 @@ fn hostile() -> Vec<(String, String)> {
     }
     let case = "case x in (x) ".repeat(9) + ";; ;; ( " + &"esac ".repeat(9);
     commands.push(("nested case with a syntax error".to_owned(), case));
-    commands.push(("a heredoc that never returns".to_owned(), "<<E$[\t\t".to_owned()));
-    commands.push(("over 64 KiB".to_owned(), format!("echo {}", "a".repeat(70 << 10))));
+    commands.push((
+        "a heredoc that never returns".to_owned(),
+        "<<E$[\t\t".to_owned(),
+    ));
+    commands.push((
+        "over 64 KiB".to_owned(),
+        format!("echo {}", "a".repeat(70 << 10)),
+    ));
     commands.push(("too many separators".to_owned(), "true;".repeat(6_000)));
     commands
 }
@@ -47,8 +69,16 @@ fn every_hostile_command_is_denied_in_time() {
         let started = Instant::now();
         let output = place.hook(&[], question.as_bytes());
         let took = started.elapsed();
-        assert!(output.status.success(), "{name}: {:?} {}", output.status, text(&output.stderr));
-        assert!(denial(&output).is_some_and(|reason| !reason.is_empty()), "{name}: not denied");
+        assert!(
+            output.status.success(),
+            "{name}: {:?} {}",
+            output.status,
+            text(&output.stderr)
+        );
+        assert!(
+            denial(&output).is_some_and(|reason| !reason.is_empty()),
+            "{name}: not denied"
+        );
         assert!(took < BAR, "{name}: {took:?}");
     }
 }

@@ -17,7 +17,14 @@ pub(crate) fn program() -> &'static Path {
         }
         let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
         let built = Command::new(cargo)
-            .args(["build", "--quiet", "--package", "triplane-cli", "--message-format", "json"])
+            .args([
+                "build",
+                "--quiet",
+                "--package",
+                "triplane-cli",
+                "--message-format",
+                "json",
+            ])
             .current_dir(workspace())
             .stderr(Stdio::inherit())
             .output()
@@ -33,7 +40,9 @@ pub(crate) fn program() -> &'static Path {
 }
 
 pub(crate) fn workspace() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("tests/ lies in the workspace")
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .parent()
+        .expect("tests/ lies in the workspace")
 }
 
 /// A folder of its own for one test, with a store that does not exist yet.
@@ -43,7 +52,9 @@ pub(crate) struct Place {
 
 impl Place {
     pub(crate) fn new() -> Self {
-        Self { folder: tempfile::tempdir().expect("a folder") }
+        Self {
+            folder: tempfile::tempdir().expect("a folder"),
+        }
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {
@@ -80,7 +91,11 @@ impl Place {
     pub(crate) fn summary(&self, arguments: &[&str]) -> Value {
         let output = self.run(arguments);
         let stdout = text(&output.stdout);
-        assert!(output.status.success(), "{arguments:?}: {}\n{stdout}", text(&output.stderr));
+        assert!(
+            output.status.success(),
+            "{arguments:?}: {}\n{stdout}",
+            text(&output.stderr)
+        );
         let last = stdout.lines().last().unwrap_or_default();
         serde_json::from_str(last).unwrap_or_else(|error| panic!("{error}: {last:?}"))
     }
@@ -100,7 +115,9 @@ impl Place {
     }
 
     pub(crate) fn hook(&self, arguments: &[&str], question: &[u8]) -> Output {
-        self.ask(arguments, question).wait_with_output().expect("the program answers")
+        self.ask(arguments, question)
+            .wait_with_output()
+            .expect("the program answers")
     }
 }
 
@@ -124,6 +141,10 @@ pub(crate) fn shell_question(command: &str) -> String {
 pub(crate) fn denial(output: &Output) -> Option<String> {
     let answer: Value = serde_json::from_slice(&output.stdout).ok()?;
     let said = &answer["hookSpecificOutput"];
-    (said["permissionDecision"] == "deny")
-        .then(|| said["permissionDecisionReason"].as_str().unwrap_or_default().to_owned())
+    (said["permissionDecision"] == "deny").then(|| {
+        said["permissionDecisionReason"]
+            .as_str()
+            .unwrap_or_default()
+            .to_owned()
+    })
 }

@@ -13,7 +13,11 @@ fn the_first_command_of_the_readme_does_what_it_says() {
         .split_whitespace()
         .map(|word| {
             let path = workspace().join(word);
-            if path.exists() { path.display().to_string() } else { word.to_owned() }
+            if path.exists() {
+                path.display().to_string()
+            } else {
+                word.to_owned()
+            }
         })
         .collect();
     // The test brings a store of its own.
@@ -24,6 +28,9 @@ fn the_first_command_of_the_readme_does_what_it_says() {
     let output = place.run(words);
     let shown = text(&output.stdout);
     assert!(output.status.success(), "{}", text(&output.stderr));
-    assert!(shown.contains("would deny") && shown.contains("would rewrite"), "{shown}");
+    assert!(
+        shown.contains("would deny") && shown.contains("would rewrite"),
+        "{shown}"
+    );
     assert!(shown.contains("pending 0"), "{shown}");
 }

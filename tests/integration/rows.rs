@@ -11,8 +11,12 @@ pub(crate) struct Rows {
 
 impl Rows {
     pub(crate) async fn open(store: &Path) -> Self {
-        let options = SqliteConnectOptions::new().filename(store).create_if_missing(false);
-        let connection = SqliteConnection::connect_with(&options).await.expect("a store");
+        let options = SqliteConnectOptions::new()
+            .filename(store)
+            .create_if_missing(false);
+        let connection = SqliteConnection::connect_with(&options)
+            .await
+            .expect("a store");
         Self { connection }
     }
 

@@ -10,11 +10,17 @@ fn storm(place: &Place) {
     let questions: Vec<String> = (0..TOGETHER)
         .map(|n| shell_question(if n % 2 == 0 { "git status" } else { "rm -rf /" }))
         .collect();
-    let asked: Vec<_> =
-        questions.iter().map(|question| place.ask(&["--timeout", "60s"], question.as_bytes())).collect();
+    let asked: Vec<_> = questions
+        .iter()
+        .map(|question| place.ask(&["--timeout", "60s"], question.as_bytes()))
+        .collect();
     for (n, child) in asked.into_iter().enumerate() {
         let output = child.wait_with_output().expect("the program answers");
-        assert!(output.status.success(), "hook {n}: {}", text(&output.stderr));
+        assert!(
+            output.status.success(),
+            "hook {n}: {}",
+            text(&output.stderr)
+        );
         let reason = denial(&output);
         assert_eq!(reason.is_some(), n % 2 == 1, "hook {n}: {reason:?}");
         if let Some(reason) = reason {

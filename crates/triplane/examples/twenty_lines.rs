@@ -14,20 +14,15 @@ struct Search {
     query: String,
 }
 
-struct Index(&'static [&'static str]);
-
-impl Index {
-    async fn find(&self, query: &str) -> Result<Vec<&'static str>, std::io::Error> {
-        Ok(self
-            .0
-            .iter()
-            .copied()
-            .filter(|title| title.contains(query))
-            .collect())
-    }
+/// A search that could take a while.
+async fn find(query: String) -> Result<Vec<&'static str>, std::io::Error> {
+    tokio::task::yield_now().await;
+    let shelf = ["the rust book", "tea", "rust for crabs"];
+    Ok(shelf
+        .into_iter()
+        .filter(|title| title.contains(&query))
+        .collect())
 }
-
-static INDEX: Index = Index(&["the rust book", "tea", "rust for crabs"]);
 
 #[tokio::main(flavor = "current_thread")]
 #[expect(clippy::print_stdout, reason = "an example shows its result")]
@@ -40,9 +35,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         .sink("audit", sinks::file(root.join("deliveries.jsonl")))
         .open()
         .await?;
-    let search = rt.action("search", |search: Search, _cx| async move {
-        INDEX.find(&search.query).await
-    })?;
+    let search = rt.action("search", |search: Search, _cx| find(search.query))?;
     match rt.call(&search, json!({"query": "rust"})).await? {
         Outcome::Succeeded(hits) => println!("{hits}"),
         Outcome::Denied(denied) => println!("{}: {}", denied.rule, denied.reason),

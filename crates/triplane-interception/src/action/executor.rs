@@ -4,10 +4,10 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
 use futures::FutureExt as _;
-use futures::future::{Either, select};
 use serde_json::Value;
 use triplane_kernel::{HandlerFailure, Scope};
 
+use crate::action::cancellable::Cancellable;
 use crate::action::descriptor::{Action, ExecutionContext};
 use crate::action::outcome::Outcome;
 use crate::plan::{Judged, ToolCallDecision, ToolCallPlan};
@@ -80,15 +80,17 @@ async fn run(
     cx: ExecutionContext,
     scope: &Scope,
 ) -> Result<Value, HandlerFailure> {
-    // The closure may panic before its first await, so starting it is inside the guarded future.
+    // The closure may panic before its first await, so starting it is inside the contained future.
     let running = AssertUnwindSafe(async { action.start(arguments, cx).await }).catch_unwind();
-    futures::pin_mut!(running);
-    let cancelled = scope.cancelled();
-    futures::pin_mut!(cancelled);
-    match select(running, cancelled).await {
-        Either::Left((Ok(result), _)) => result.map_err(HandlerFailure::failed),
-        Either::Left((Err(payload), _)) => Err(HandlerFailure::panicked(payload.as_ref())),
-        Either::Right((cause, _)) => Err(HandlerFailure::Cancelled(cause)),
+    match (Cancellable {
+        running,
+        request: scope.cancelled(),
+    })
+    .await
+    {
+        Ok(Ok(result)) => result.map_err(HandlerFailure::failed),
+        Ok(Err(payload)) => Err(HandlerFailure::panicked(payload.as_ref())),
+        Err(cause) => Err(HandlerFailure::Cancelled(cause)),
     }
 }
 

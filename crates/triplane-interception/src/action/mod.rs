@@ -2,6 +2,7 @@
 
 mod descriptor;
 mod outcome;
+mod cancellable;
 mod executor;
 
 pub use descriptor::{Action, ActionError, ExecutionContext};

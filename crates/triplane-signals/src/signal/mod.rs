@@ -1,7 +1,7 @@
 //! Signals: immutable facts that occurred.
 
-mod envelope;
 mod kind;
+mod envelope;
 
 pub use envelope::{EmitterRole, Payload, Signal};
 pub use kind::SignalKind;

@@ -46,8 +46,15 @@ pub struct RuntimeBuilder {
     workspace: Option<PathBuf>,
 }
 
+impl Runtime {
+    /// Starts a runtime whose facts survive in the store at `path`, created on first use.
+    pub fn durable(path: impl Into<PathBuf>) -> RuntimeBuilder {
+        RuntimeBuilder::new(path.into())
+    }
+}
+
 impl RuntimeBuilder {
-    pub(crate) fn new(path: PathBuf) -> Self {
+    fn new(path: PathBuf) -> Self {
         Self {
             store: StoreOptions::new(path),
             plan: ToolCallPlan::builder(),

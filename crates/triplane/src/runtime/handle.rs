@@ -1,7 +1,6 @@
 //! The runtime itself: the one way to run operations.
 
 use std::fmt;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -16,7 +15,6 @@ use triplane_state::{Committed, DeliveryTally, DeliveryWorker, StateError, Store
 use crate::error::RuntimeError;
 use crate::event::{AgentEvent, Enforcement};
 use crate::operation::{Decided, Operations, Pending};
-use crate::runtime::builder::RuntimeBuilder;
 use crate::runtime::delivery::DeliveryTask;
 
 /// An agent runtime's three planes behind one handle.
@@ -49,11 +47,6 @@ pub struct Leftover {
 }
 
 impl Runtime {
-    /// Starts a runtime whose facts survive in the store at `path`, created on first use.
-    pub fn durable(path: impl Into<PathBuf>) -> RuntimeBuilder {
-        RuntimeBuilder::new(path.into())
-    }
-
     pub(crate) fn new(inner: Inner) -> Self {
         Self {
             inner: Arc::new(inner),

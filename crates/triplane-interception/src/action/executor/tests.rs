@@ -11,7 +11,7 @@ use crate::tool_call::{Presence, Workspace};
 struct NoRust;
 
 impl Guard for NoRust {
-    fn name(&self) -> &str {
+    fn name(&self) -> &'static str {
         "guard.no-rust"
     }
 

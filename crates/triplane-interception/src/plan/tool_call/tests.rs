@@ -11,7 +11,7 @@ use crate::tool_call::{Presence, Workspace};
 struct ByCommand;
 
 impl Guard for ByCommand {
-    fn name(&self) -> &str {
+    fn name(&self) -> &'static str {
         "guard.by-command"
     }
 
@@ -36,7 +36,7 @@ impl Guard for ByCommand {
 struct Silent;
 
 impl Guard for Silent {
-    fn name(&self) -> &str {
+    fn name(&self) -> &'static str {
         "guard.silent"
     }
 
