@@ -1,4 +1,4 @@
-//! Rates of the store on this machine: `throughput [EVENTS] [PAYLOAD_BYTES] [FOLDER]`.
+//! Rates of the store on this machine: `throughput [EVENTS] [PAYLOAD_BYTES] [OPENINGS] [FOLDER]`.
 //!
 //! For each durability class: units per second from `submit` to the receipt, with their audit row,
 //! signal row and intent; then the same with the delivery to a sink that does nothing running beside
@@ -22,16 +22,15 @@ use triplane_state::commit::{
 use triplane_state::delivery::{
     DeliveryIntent, DeliveryResult, DeliverySink, Idempotency, SinkDeclaration, SinkDurability,
 };
-use triplane_state::{StateError, Store, StoreOptions, Synchronous};
+use triplane_state::{Lifetime, StateError, Store, StoreOptions, Synchronous};
 use uuid::Uuid;
-
-const OPENINGS: usize = 2_000;
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut arguments = std::env::args().skip(1);
     let events: usize = arguments.next().map_or(Ok(20_000), |text| text.parse())?;
     let bytes: usize = arguments.next().map_or(Ok(4_096), |text| text.parse())?;
+    let count: usize = arguments.next().map_or(Ok(2_000), |text| text.parse())?;
     let folder = match arguments.next() {
         Some(folder) => tempfile::tempdir_in(folder)?,
         None => tempfile::tempdir_in(".")?,
@@ -47,7 +46,11 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
             delivered,
         );
     }
-    openings(&folder.path().join("openings.db"), bytes).await?;
+    for lifetime in [Lifetime::Long, Lifetime::Short] {
+        let path = folder.path().join(format!("openings-{lifetime:?}.db"));
+        let options = StoreOptions::new(path).lifetime(lifetime);
+        openings(&options, count, bytes).await?;
+    }
     Ok(())
 }
 
@@ -98,11 +101,11 @@ async fn replay(
 }
 
 /// Opens, commits one unit and closes, again and again, as one-shot programs do.
-async fn openings(path: &Path, bytes: usize) -> Result<(), StateError> {
-    let mut took = Vec::with_capacity(OPENINGS);
-    for number in 0..OPENINGS {
+async fn openings(options: &StoreOptions, count: usize, bytes: usize) -> Result<(), StateError> {
+    let mut took = Vec::with_capacity(count);
+    for number in 0..count {
         let since = Instant::now();
-        let store = Store::open(StoreOptions::new(path)).await?;
+        let store = Store::open(options.clone()).await?;
         let mut unit = store.begin(fact(number, bytes));
         unit.stage(&Rows)?;
         let _receipt = unit.commit().await?;
@@ -112,13 +115,15 @@ async fn openings(path: &Path, bytes: usize) -> Result<(), StateError> {
     let median = |part: &[Duration]| {
         let mut part = part.to_vec();
         part.sort_unstable();
-        part[part.len() / 2]
+        part.get(part.len() / 2).copied().unwrap_or_default()
     };
+    let tenth = count / 10;
     println!(
-        "open, commit, close: median {:?}, first 200 {:?}, last 200 {:?}",
+        "{}: open, commit, close: median {:.2?}, first tenth {:.2?}, last tenth {:.2?}",
+        options.path().display(),
         median(&took),
-        median(&took[..200]),
-        median(&took[OPENINGS - 200..]),
+        median(&took[..tenth]),
+        median(&took[count - tenth..]),
     );
     Ok(())
 }

@@ -61,8 +61,7 @@ const COUNTS: &str = "\
     SELECT status, count(*) FROM outbox GROUP BY status";
 
 /// Counts what is not settled: reads nothing else.
-pub(crate) const UNSETTLED: &str =
-    "SELECT count(*) FROM outbox WHERE status IN ('pending', 'delivering')";
+const UNSETTLED: &str = "SELECT count(*) FROM outbox WHERE status IN ('pending', 'delivering')";
 
 pub(crate) async fn stats(connection: &mut SqliteConnection) -> Result<StoreStats, sqlx::Error> {
     let rows = sqlx::query(COUNTS).fetch_all(connection).await?;

@@ -17,7 +17,7 @@ use crate::engine::commit::receipt::{
     Committed, Enqueued, IntentReceipt, Receipt, Recorded, SignalReceipt,
 };
 use crate::engine::commit::rows::{NewIntent, NewOperation, NewRows, NewSignal};
-use crate::engine::commit::work::{Work, check};
+use crate::engine::commit::work::{WorkRef, check};
 use crate::error::StateError;
 
 /// Writes the rows of `works` in order, and answers for each in the same order.
@@ -25,7 +25,7 @@ use crate::error::StateError;
 /// Must run in an immediate transaction. The answers are true once that transaction is committed.
 pub(crate) async fn apply(
     connection: &mut SqliteConnection,
-    works: &[Work],
+    works: &[WorkRef<'_>],
     now_us: i64,
 ) -> Result<Vec<Committed>, sqlx::Error> {
     let lookup = Lookup::read(connection, works).await?;
@@ -34,7 +34,7 @@ pub(crate) async fn apply(
         now_us,
         rows: NewRows::default(),
     };
-    let answers = works.iter().map(|work| plan.add(work)).collect();
+    let answers = works.iter().map(|work| plan.add(*work)).collect();
     plan.rows.insert(connection, now_us).await?;
     Ok(answers)
 }
@@ -47,13 +47,13 @@ struct Plan<'w> {
 }
 
 impl<'w> Plan<'w> {
-    fn add(&mut self, work: &'w Work) -> Committed {
+    fn add(&mut self, work: WorkRef<'w>) -> Committed {
         let on_record = &self.lookup.on_record;
-        let identity = match place(&work.fact, |identity| on_record.get(identity)) {
+        let identity = match place(work.fact, |identity| on_record.get(identity)) {
             Place::Taken(found) => return Committed::AlreadyRecorded(found.recorded.clone()),
             Place::Free(identity) => identity,
         };
-        let operation = self.add_operation(&work.fact, &identity);
+        let operation = self.add_operation(work.fact, &identity);
         for audit in &work.staged.audits {
             self.lookup.highest.audit += 1;
             self.rows
@@ -197,15 +197,15 @@ impl Staged {
     /// Dropping the future leaves the owner's transaction with all, some or none of the rows: the
     /// owner must then roll back, which dropping its transaction does.
     pub async fn apply_to(
-        self,
-        fact: PendingFact,
+        &self,
+        fact: &PendingFact,
         connection: &mut SqliteConnection,
     ) -> Result<Applied, StateError> {
         if !connection.is_in_transaction() {
             return Err(StateError::NoTransaction);
         }
-        check(&self, usize::MAX)?;
-        let work = [Work { fact, staged: self }];
+        check(self, usize::MAX)?;
+        let work = [WorkRef { fact, staged: self }];
         let answer = apply(connection, &work, SystemClock::new().now_us())
             .await
             .map_err(|error| StateError::OwnerDatabase {

@@ -125,7 +125,7 @@ async fn obey(
                 answer.send(ran).ok();
             }
             Ok(Some(Order::Commit(work))) => {
-                let mut answers = apply(connection, std::slice::from_ref(&work), now_us).await?;
+                let mut answers = apply(connection, &[work.lend()], now_us).await?;
                 return Ok(answers.remove(0));
             }
         }

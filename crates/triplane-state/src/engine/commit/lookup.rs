@@ -8,7 +8,7 @@ use uuid::Uuid;
 
 use crate::engine::commit::identity::{OnRecord, identities};
 use crate::engine::commit::receipt::Recorded;
-use crate::engine::commit::work::Work;
+use crate::engine::commit::work::WorkRef;
 
 /// What stands in the store, as far as the units of one transaction touch it.
 #[derive(Debug, Default)]
@@ -66,7 +66,7 @@ impl Lookup {
     /// Reads it for `works`, in one round.
     pub(crate) async fn read(
         connection: &mut SqliteConnection,
-        works: &[Work],
+        works: &[WorkRef<'_>],
     ) -> Result<Self, sqlx::Error> {
         let rows = query(works).build().fetch_all(connection).await?;
         let mut lookup = Self::default();
@@ -94,9 +94,9 @@ impl Lookup {
 }
 
 /// Several statements in one text: they run in one hop to the connection's thread.
-pub(crate) fn query(works: &[Work]) -> QueryBuilder<Sqlite> {
+pub(crate) fn query(works: &[WorkRef<'_>]) -> QueryBuilder<Sqlite> {
     let mut query = QueryBuilder::new(HIGHEST);
-    let all = works.iter().flat_map(|work| identities(&work.fact));
+    let all = works.iter().flat_map(|work| identities(work.fact));
     push_list(&mut query, ON_RECORD, all);
     let sessions: HashSet<_> = works.iter().flat_map(sessions_of).collect();
     push_list(&mut query, SESSIONS, sessions);
@@ -110,7 +110,7 @@ pub(crate) fn query(works: &[Work]) -> QueryBuilder<Sqlite> {
 }
 
 /// The sessions whose rows a unit writes.
-fn sessions_of(work: &Work) -> impl Iterator<Item = &str> {
+fn sessions_of<'w>(work: &WorkRef<'w>) -> impl Iterator<Item = &'w str> + use<'w> {
     let signals = work
         .staged
         .signals

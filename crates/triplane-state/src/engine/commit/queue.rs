@@ -203,7 +203,10 @@ async fn commit(
     connections
         .writer
         .transaction(|connection| {
-            Box::pin(async move { Ok(apply(connection, &works[range], now_us).await?) })
+            Box::pin(async move {
+                let works: Vec<_> = works[range].iter().map(Work::lend).collect();
+                Ok(apply(connection, &works, now_us).await?)
+            })
         })
         .await
 }

@@ -378,7 +378,7 @@ async fn staged_rows_go_into_a_transaction_that_its_owner_brings() {
     };
     let mut raw = test.raw().await;
     let told = fact("k", "d");
-    let without = stage(&told).apply_to(told.clone(), &mut raw).await;
+    let without = stage(&told).apply_to(&told, &mut raw).await;
     assert!(
         matches!(without, Err(StateError::NoTransaction)),
         "{without:?}"
@@ -386,7 +386,7 @@ async fn staged_rows_go_into_a_transaction_that_its_owner_brings() {
 
     let mut transaction = raw.begin_with("BEGIN IMMEDIATE").await.expect("begins");
     let applied = stage(&told)
-        .apply_to(told.clone(), &mut transaction)
+        .apply_to(&told, &mut transaction)
         .await
         .expect("applies");
     assert!(matches!(applied, Applied::Written { ref signals, .. } if signals[0].sequence == 1));
@@ -395,11 +395,11 @@ async fn staged_rows_go_into_a_transaction_that_its_owner_brings() {
 
     let mut transaction = raw.begin_with("BEGIN IMMEDIATE").await.expect("begins");
     let _applied = stage(&told)
-        .apply_to(told.clone(), &mut transaction)
+        .apply_to(&told, &mut transaction)
         .await
         .expect("applies");
     let again = stage(&told)
-        .apply_to(told.clone(), &mut transaction)
+        .apply_to(&told, &mut transaction)
         .await
         .expect("applies");
     assert!(matches!(again, Applied::AlreadyRecorded(_)), "{again:?}");
@@ -462,7 +462,7 @@ async fn what_is_read_before_a_commit_is_looked_up() {
         rows.stage(&fact, &mut staged).expect("stages");
         Work { fact, staged }
     };
-    let queries = query(&[work("a"), work("b")]).into_string();
+    let queries = query(&[work("a").lend(), work("b").lend()]).into_string();
     let queries: Vec<_> = queries.split_terminator(';').collect();
     assert_eq!(queries.len(), 4);
     for sql in queries {

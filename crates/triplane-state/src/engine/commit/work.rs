@@ -10,6 +10,13 @@ pub(crate) struct Work {
     pub(crate) staged: Staged,
 }
 
+/// A unit on loan.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct WorkRef<'w> {
+    pub(crate) fact: &'w PendingFact,
+    pub(crate) staged: &'w Staged,
+}
+
 /// Refuses rows that could not be committed: an intent without its signal, a payload over the limit.
 pub(crate) fn check(staged: &Staged, payload_bytes_max: usize) -> Result<(), StateError> {
     for signal in &staged.signals {
@@ -38,6 +45,13 @@ pub(crate) fn check(staged: &Staged, payload_bytes_max: usize) -> Result<(), Sta
 }
 
 impl Work {
+    pub(crate) fn lend(&self) -> WorkRef<'_> {
+        WorkRef {
+            fact: &self.fact,
+            staged: &self.staged,
+        }
+    }
+
     /// How much memory the unit takes while it waits, about.
     pub(crate) fn bytes(&self) -> usize {
         let rewritten = |row: &crate::commit::AuditRow| {

@@ -28,8 +28,8 @@ mod change;
 mod claim;
 mod load;
 mod settle;
-mod worker;
 mod read;
+mod worker;
 
 pub use read::{OutboxEntry, OutboxHistory, OutboxTransition};
 pub use status::OutboxStatus;

@@ -86,8 +86,9 @@ const ENTRY: &str = "\
            outbox.next_attempt_at_us, outbox.expires_at_us, outbox.last_error, outbox.receipt, \
            outbox.dedup_key, signal_log.public_id, session.name, signal_log.sequence, \
            signal_log.kind, operation.identity, outbox.created_at_us, outbox.updated_at_us, \
-           (SELECT store_id FROM meta), outbox.id, outbox.failures, outbox.interrupted \
-    FROM outbox \
+           (SELECT store_id FROM meta), outbox.id, outbox.failures, outbox.interrupted ";
+
+const JOINED: &str = " \
     JOIN signal_log ON signal_log.id = outbox.signal_id \
     JOIN operation ON operation.id = signal_log.operation_id \
     JOIN session ON session.id = signal_log.session_id ";
@@ -96,13 +97,31 @@ const TRANSITIONS: &str = "\
     SELECT from_status, to_status, attempt, reason, detail, at_us \
     FROM outbox_transition WHERE outbox_id = ? ORDER BY ordinal";
 
+/// Walks what is not settled, in the order of its index.
+const BACKLOG: &str = "\
+    SELECT sink, count(*) FROM outbox WHERE status IN ('pending', 'delivering') GROUP BY sink";
+
 /// The newest intents first; all of them or those in one state.
 pub(crate) async fn entries(
     connection: &mut SqliteConnection,
     status: Option<OutboxStatus>,
     limit: u32,
 ) -> Result<Vec<OutboxEntry>, sqlx::Error> {
+    // What is settled well is most of the outbox, and found by walking back from its end. The rest
+    // has indexes of its own, which hold for a condition that is spelled as theirs is.
+    let from = match status {
+        None | Some(OutboxStatus::Delivered | OutboxStatus::Acked) => "FROM outbox",
+        Some(OutboxStatus::Pending | OutboxStatus::Delivering) => {
+            "FROM (SELECT * FROM outbox INDEXED BY outbox_due \
+             WHERE status IN ('pending', 'delivering')) AS outbox"
+        }
+        Some(OutboxStatus::DeadLetter | OutboxStatus::Expired) => {
+            "FROM (SELECT * FROM outbox INDEXED BY outbox_dead_letter \
+             WHERE status IN ('dead_letter', 'expired')) AS outbox"
+        }
+    };
     let mut query = QueryBuilder::<Sqlite>::new(ENTRY);
+    query.push(from).push(JOINED);
     if let Some(status) = status {
         query
             .push("WHERE outbox.status = ")
@@ -115,12 +134,24 @@ pub(crate) async fn entries(
     rows.iter().map(OutboxEntry::read).collect()
 }
 
+/// How many intents of each sink still wait, by the name of the sink.
+pub(crate) async fn backlog(
+    connection: &mut SqliteConnection,
+) -> Result<Vec<(String, u64)>, sqlx::Error> {
+    let rows = sqlx::query(BACKLOG).fetch_all(connection).await?;
+    let counts = rows
+        .iter()
+        .map(|row| Ok((row.try_get(0)?, row.try_get::<i64, _>(1)?.unsigned_abs())));
+    counts.collect()
+}
+
 /// One intent with its history, by its public id.
 pub(crate) async fn history(
     connection: &mut SqliteConnection,
     id: &str,
 ) -> Result<Option<OutboxHistory>, sqlx::Error> {
     let mut query = QueryBuilder::<Sqlite>::new(ENTRY);
+    query.push("FROM outbox").push(JOINED);
     query.push("WHERE outbox.public_id = ").push_bind(id);
     let Some(row) = query.build().fetch_optional(&mut *connection).await? else {
         return Ok(None);

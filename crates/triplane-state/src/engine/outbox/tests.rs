@@ -126,6 +126,8 @@ async fn an_intent_without_its_sink_waits_and_stops_nobody() {
         .expect("reads");
     assert_eq!(waiting.len(), 1);
     assert_eq!(waiting[0].sink, "elsewhere");
+    let without = worker(&test, Recorder::delivering()).without_sink().await;
+    assert_eq!(without.expect("counts"), [("elsewhere".to_owned(), 1)]);
 }
 
 #[tokio::test]
@@ -599,4 +601,37 @@ async fn what_delivery_reads_and_writes_is_looked_up() {
     for sql in [DUE, LEASED, LOAD, HELD, HISTORY, UPDATE] {
         assert_looks_up(&test, sql).await;
     }
+}
+
+#[tokio::test]
+async fn every_state_can_be_listed() {
+    let test = with_intents(6).await;
+    let mut raw = test.raw().await;
+    sqlx::query("DROP TRIGGER outbox_edge")
+        .execute(&mut raw)
+        .await
+        .expect("drops");
+    for (id, status) in (1_i64..).zip(OutboxStatus::ALL) {
+        let lease = (status == OutboxStatus::Delivering).then_some("holder");
+        sqlx::query("UPDATE outbox SET attempt = 1, status = ?, lease_holder = ? WHERE id = ?")
+            .bind(status.as_str())
+            .bind(lease)
+            .bind(id)
+            .execute(&mut raw)
+            .await
+            .expect("sets");
+    }
+    for (number, status) in OutboxStatus::ALL.into_iter().enumerate() {
+        let listed = test.store.outbox(Some(status), 9).await.expect("reads");
+        let listed: Vec<_> = listed
+            .iter()
+            .map(|it| (it.identity.as_str(), it.status))
+            .collect();
+        assert_eq!(listed, [(format!("k{number}").as_str(), status)]);
+    }
+    let all = test.store.outbox(None, 2).await.expect("reads");
+    let all: Vec<_> = all.iter().map(|it| it.identity.as_str()).collect();
+    assert_eq!(all, ["k5", "k4"]);
+    let stats = test.store.stats().await.expect("counts");
+    assert_eq!((stats.intents.total(), stats.intents.unsettled()), (6, 2));
 }

@@ -15,6 +15,7 @@ use crate::engine::lease::LeaseHolder;
 use crate::engine::outbox::change::{Change, apply_changes};
 use crate::engine::outbox::claim::{ClaimRequest, Claimed, ClaimedAttempt, LeasedRow, claim};
 use crate::engine::outbox::load::load;
+use crate::engine::outbox::read::backlog;
 use crate::engine::outbox::settle::{interrupted_max, lease_void, settlement, unreadable};
 use crate::engine::outbox::status::{OutboxStatus, Reason};
 use crate::engine::store::Connections;
@@ -150,6 +151,24 @@ impl DeliveryWorker {
                 .await?;
         }
         Ok(tally)
+    }
+
+    /// The intents that wait for a sink which is not registered here, counted by the sink's name.
+    ///
+    /// # Errors
+    ///
+    /// What the store answers.
+    ///
+    /// # Cancel safety
+    ///
+    /// Cancel safe.
+    pub async fn without_sink(&self) -> Result<Vec<(String, u64)>, StateError> {
+        let mut reader = self.connections.readers.lend().await?;
+        let mut waiting = backlog(&mut reader)
+            .await
+            .map_err(|error| self.connections.failure(error))?;
+        waiting.retain(|(name, _)| self.sinks.iter().all(|(sink, _)| sink != name));
+        Ok(waiting)
     }
 
     /// One transaction: settles the last batch and claims the next one.
