@@ -4,9 +4,12 @@ use std::time::{Duration, Instant};
 
 use crate::program::{Place, denial, shell_question, text};
 
-/// The time within which every hostile command is denied. The bar is 100 ms for a release build;
-/// an unoptimised one on a busy machine gets room for its slower start.
-const BAR: Duration = Duration::from_millis(if cfg!(debug_assertions) { 1000 } else { 100 });
+/// The time within which every hostile command is denied, the start of the program included.
+const BAR: Duration = Duration::from_millis(100);
+
+/// How often a command may be asked until one answer stays below the bar: the bar is for the
+/// program, and a busy machine can hold up any one of its runs.
+const TRIES: usize = 10;
 
 /// `opening` as often as 64 KiB hold it.
 fn filled(opening: &str) -> String {
@@ -66,19 +69,26 @@ fn every_hostile_command_is_denied_in_time() {
     assert!(warm.status.success(), "{}", text(&warm.stderr));
     for (name, command) in hostile() {
         let question = shell_question(&command);
-        let started = Instant::now();
-        let output = place.hook(&[], question.as_bytes());
-        let took = started.elapsed();
-        assert!(
-            output.status.success(),
-            "{name}: {:?} {}",
-            output.status,
-            text(&output.stderr)
-        );
-        assert!(
-            denial(&output).is_some_and(|reason| !reason.is_empty()),
-            "{name}: not denied"
-        );
-        assert!(took < BAR, "{name}: {took:?}");
+        let mut quickest = Duration::MAX;
+        for _ in 0..TRIES {
+            let started = Instant::now();
+            let output = place.hook(&[], question.as_bytes());
+            quickest = quickest.min(started.elapsed());
+            let errors = text(&output.stderr);
+            assert!(
+                output.status.success(),
+                "{name}: {:?} {errors}",
+                output.status
+            );
+            let reason = denial(&output);
+            assert!(
+                reason.is_some_and(|reason| !reason.is_empty()),
+                "{name}: not denied"
+            );
+            if quickest < BAR {
+                break;
+            }
+        }
+        assert!(quickest < BAR, "{name}: {quickest:?} at best");
     }
 }
