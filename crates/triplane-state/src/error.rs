@@ -134,6 +134,14 @@ pub enum StateError {
         /// The signal that it names.
         signal: Uuid,
     },
+    /// A unit stages more rows of one kind than are allowed; nothing was committed.
+    #[error("the unit stages {rows} rows of one kind, {rows_max} are allowed")]
+    TooManyRows {
+        /// How many it stages.
+        rows: usize,
+        /// How many are allowed.
+        rows_max: usize,
+    },
     /// A payload is larger than the declared limit; nothing was committed.
     #[error("the payload of signal {signal} has {bytes} bytes, {bytes_max} are allowed")]
     PayloadTooLarge {

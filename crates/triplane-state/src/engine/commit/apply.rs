@@ -188,8 +188,8 @@ impl Staged {
     ///
     /// # Errors
     ///
-    /// [`StateError::NoTransaction`] without an open transaction, [`StateError::SignalNotStaged`]
-    /// for an intent without its signal, [`StateError::OwnerDatabase`] when the database fails. The
+    /// [`StateError::NoTransaction`] without an open transaction, [`StateError::SignalNotStaged`] and
+    /// [`StateError::TooManyRows`] for rows that cannot be written, [`StateError::OwnerDatabase`] when the database fails. The
     /// owner must then roll back.
     ///
     /// # Cancel safety

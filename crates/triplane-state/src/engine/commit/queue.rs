@@ -1,11 +1,10 @@
-//! Group commit: units that wait at the same time share one transaction.
+//! The queue of units that wait for their commit.
 //!
 //! One task owns the order. It takes what waits, up to [`GROUP_MAX`] units, commits it at once and
 //! answers each; a unit that comes alone is committed alone, without a delay that waits for company.
 //! The queue is bounded in units and in bytes, so a fast producer is slowed down and not buffered.
 
 use std::future::Future;
-use std::ops::Range;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,14 +13,12 @@ use std::task::{Context, Poll};
 use tokio::sync::{Mutex, OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 use tokio::task::JoinHandle;
 
-use crate::engine::commit::apply::apply;
+use crate::engine::commit::group::{Answers, GROUP_MAX, commit_group, groups, refuse};
 use crate::engine::commit::receipt::{Committed, has_intents};
 use crate::engine::commit::work::Work;
 use crate::engine::store::Connections;
 use crate::error::StateError;
 
-/// How many units share one transaction at most.
-const GROUP_MAX: usize = 64;
 /// How many units wait at most: enough for the next groups while one is being written.
 const WAITING_MAX: usize = 4 * GROUP_MAX;
 /// How much memory waiting units take at most, in KiB. One unit alone may be larger.
@@ -144,77 +141,30 @@ async fn run(
                 Message::Stop => receiver.close(),
             }
         }
-        if works.is_empty() {
-            continue;
-        }
-        let answers = match &given_up {
-            Some(error) => refuse(error, works.len()),
-            None => commit_group(&connections, works.into()).await,
-        };
-        if stopping.load(Ordering::Relaxed) {
-            // Closing waits for a locked store once, not once for each group.
-            let busy = answers
-                .iter()
-                .find_map(|answer| answer.as_ref().err().filter(|error| is_busy(error)));
-            given_up = given_up.or(busy.cloned());
-        }
-        if answers.iter().flatten().any(has_intents) {
-            connections.enqueued.notify_one();
-        }
-        for (asker, answer) in askers.into_iter().zip(answers) {
-            asker.tell(answer);
-        }
-    }
-}
-
-type Answers = Vec<Result<Committed, StateError>>;
-
-async fn commit_group(connections: &Connections, works: Arc<[Work]>) -> Answers {
-    match commit(connections, &works, 0..works.len()).await {
-        Ok(committed) => committed.into_iter().map(Ok).collect(),
-        // One unit's rows were refused: the others must not pay for it.
-        Err(error) if works.len() > 1 && is_refusal_of_rows(&error) => {
-            let mut answers = Vec::with_capacity(works.len());
-            for index in 0..works.len() {
-                let alone = commit(connections, &works, index..index + 1).await;
-                answers.push(alone.map(|mut committed| committed.remove(0)));
+        let works: Arc<[Work]> = works.into();
+        let mut askers = askers.into_iter();
+        for group in groups(&works) {
+            let answers = match &given_up {
+                Some(error) => refuse(error, group.len()),
+                None => commit_group(&connections, &works, group).await,
+            };
+            if stopping.load(Ordering::Relaxed) {
+                // Closing waits for a locked store once, not once for each group.
+                given_up = given_up.or_else(|| busy(&answers));
             }
-            answers
+            if answers.iter().flatten().any(has_intents) {
+                connections.enqueued.notify_one();
+            }
+            for (answer, asker) in answers.into_iter().zip(askers.by_ref()) {
+                asker.tell(answer);
+            }
         }
-        Err(error) => refuse(&error, works.len()),
     }
 }
 
-fn refuse(error: &StateError, units: usize) -> Answers {
-    vec![Err(error.clone()); units]
-}
-
-fn is_busy(error: &StateError) -> bool {
-    matches!(error, StateError::Busy { .. })
-}
-
-async fn commit(
-    connections: &Connections,
-    works: &Arc<[Work]>,
-    range: Range<usize>,
-) -> Result<Vec<Committed>, StateError> {
-    let now_us = connections.now_us();
-    let works = Arc::clone(works);
-    connections
-        .writer
-        .transaction(|connection| {
-            Box::pin(async move {
-                let works: Vec<_> = works[range].iter().map(Work::lend).collect();
-                Ok(apply(connection, &works, now_us).await?)
-            })
-        })
-        .await
-}
-
-fn is_refusal_of_rows(error: &StateError) -> bool {
-    matches!(error, StateError::Database { source, .. } if source
-        .as_database_error()
-        .is_some_and(|error| error.is_unique_violation()
-            || error.is_check_violation()
-            || error.is_foreign_key_violation()))
+fn busy(answers: &Answers) -> Option<StateError> {
+    let mut errors = answers.iter().filter_map(|answer| answer.as_ref().err());
+    errors
+        .find(|error| matches!(error, StateError::Busy { .. }))
+        .cloned()
 }

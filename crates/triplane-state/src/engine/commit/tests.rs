@@ -5,7 +5,9 @@ use futures::future::join_all;
 use sqlx::Connection as _;
 use uuid::Uuid;
 
-use crate::commit::{CommitParticipant as _, IntentRow, PendingFact, Repeat, Staged};
+use crate::commit::{
+    CommitParticipant, CommitRefs, IntentRow, PendingFact, Repeat, StageError, Staged,
+};
 use crate::engine::commit::lookup::query;
 use crate::engine::commit::work::{Work, check};
 use crate::engine::commit::{Applied, Committed, Enqueued};
@@ -264,6 +266,46 @@ async fn rows_that_cannot_be_committed_are_refused_when_they_are_staged() {
     let refused = check(&staged, 1);
     assert!(
         matches!(refused, Err(StateError::SignalNotStaged { .. })),
+        "{refused:?}"
+    );
+}
+
+/// Stages this many signals, with an intent for each.
+struct Many(usize);
+
+impl CommitParticipant for Many {
+    fn name(&self) -> &'static str {
+        "many"
+    }
+
+    fn stage(&self, fact: &PendingFact, staged: &mut Staged) -> Result<CommitRefs, StageError> {
+        for _ in 0..self.0 {
+            Rows::default().stage(fact, staged)?;
+        }
+        Ok(CommitRefs::default())
+    }
+}
+
+#[tokio::test]
+async fn large_units_share_a_transaction_as_far_as_statements_go() {
+    let test = TestStore::open().await;
+    let mut submitted = Vec::new();
+    for (number, rows) in (0..).zip([900, 900, 900, 1, 2_000, 1, 1]) {
+        let mut unit = test.store.begin(fact(&number.to_string(), "d"));
+        unit.stage(&Many(rows)).expect("stages");
+        submitted.push((rows, unit.submit().await.expect("submits")));
+    }
+    let mut next = 1;
+    for (rows, submitted) in submitted {
+        let receipt = receipt(submitted.await.expect("commits"));
+        let sequences: Vec<_> = receipt.signals().iter().map(|it| it.sequence).collect();
+        assert_eq!(sequences, (next..).take(rows).collect::<Vec<_>>());
+        next += rows as u64;
+    }
+    let mut unit = test.store.begin(fact("k", "d"));
+    let refused = unit.stage(&Many(2_001));
+    assert!(
+        matches!(refused, Err(StateError::TooManyRows { rows: 2_001, .. })),
         "{refused:?}"
     );
 }

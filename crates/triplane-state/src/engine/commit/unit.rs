@@ -58,8 +58,8 @@ impl UnitOfWork {
     ///
     /// # Errors
     ///
-    /// [`StateError::Stage`] when the participant refuses, [`StateError::SignalNotStaged`] and
-    /// [`StateError::PayloadTooLarge`] for rows that cannot be committed. The unit is refused from
+    /// [`StateError::Stage`] when the participant refuses; [`StateError::SignalNotStaged`],
+    /// [`StateError::TooManyRows`] and [`StateError::PayloadTooLarge`] for rows that cannot be committed. The unit is refused from
     /// then on: its commit answers the same error.
     pub fn stage(&mut self, participant: &dyn CommitParticipant) -> Result<CommitRefs, StateError> {
         self.ready()?;

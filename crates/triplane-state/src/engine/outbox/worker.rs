@@ -104,9 +104,10 @@ impl DeliveryWorker {
         self
     }
 
-    /// Delivers until nothing is due.
+    /// Delivers until nothing is due, a batch of each sink in turn.
     ///
-    /// What becomes due while it works is delivered too, so it can run beside a producer.
+    /// What becomes due while it works is delivered too, so it can run beside a producer; beside one
+    /// that never rests it does not come to an end.
     ///
     /// # Errors
     ///
@@ -118,17 +119,19 @@ impl DeliveryWorker {
     /// lease ends, or at once when this process ends.
     pub async fn deliver_due(&self) -> Result<DeliveryTally, StateError> {
         let mut tally = self.void_dead_leases().await?;
-        for (name, sink) in &self.sinks {
-            let mut settled = Vec::new();
-            loop {
-                let claimed = self.turn(name, settled, Claims::Next, &mut tally).await?;
-                if claimed.is_empty() {
-                    break;
-                }
-                settled = self.send(sink.as_ref(), &claimed.attempts).await?;
+        let mut settled = vec![Vec::new(); self.sinks.len()];
+        loop {
+            let mut idle = true;
+            for ((name, sink), settled) in self.sinks.iter().zip(&mut settled) {
+                let results = std::mem::take(settled);
+                let claimed = self.turn(name, results, Claims::Next, &mut tally).await?;
+                idle &= claimed.is_empty();
+                *settled = self.send(sink.as_ref(), &claimed.attempts).await?;
+            }
+            if idle {
+                return Ok(tally);
             }
         }
-        Ok(tally)
     }
 
     /// Delivers at most one batch of each sink.
