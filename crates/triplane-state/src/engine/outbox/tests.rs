@@ -1,8 +1,10 @@
 use std::collections::HashSet;
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures::future::BoxFuture;
+use futures::FutureExt as _;
+use futures::future::{BoxFuture, Either, select};
 
 use crate::delivery::{
     DeliveryIntent, DeliveryResult, DeliverySink, Idempotency, SinkDeclaration, SinkDurability,
@@ -100,8 +102,8 @@ async fn whoever_delivers_is_woken_by_a_commit() {
     let delivered = worker(&test, Recorder::delivering()).deliver_due().await;
     assert_eq!(delivered.expect("delivers").delivered, 2);
     let _recorded = test.commit(fact("k0", "d")).await;
-    let again = tokio::time::timeout(Duration::from_millis(20), test.store.enqueued()).await;
-    assert!(again.is_err(), "nothing new was enqueued");
+    let again = test.store.enqueued().now_or_never();
+    assert!(again.is_none(), "nothing new was enqueued");
 }
 
 #[tokio::test]
@@ -299,6 +301,35 @@ async fn a_sink_that_panics_has_failed() {
         let error = entry.last_error.as_deref().expect("an error");
         assert!(error.starts_with("the sink panicked: "), "{error}");
     }
+}
+
+#[tokio::test]
+async fn a_sink_that_hangs_holds_up_no_other() {
+    let test = with_intents(3).await;
+    let mut unit = test.store.begin(fact("other", "d"));
+    unit.stage(&Rows {
+        sink: "hangs",
+        ..Rows::default()
+    })
+    .expect("stages");
+    let _receipt = receipt(unit.commit().await.expect("commits"));
+    let hangs = Unruly(|_| Box::pin(std::future::pending()));
+    let sink = Recorder::delivering();
+    let worker = test
+        .store
+        .delivery()
+        .sink("hangs", Arc::new(hangs))
+        .sink("sink", sink.clone());
+    let all_delivered = async {
+        let delivered = Some(OutboxStatus::Delivered);
+        while test.store.outbox(delivered, 9).await.expect("reads").len() < 3 {}
+    };
+    let first = select(pin!(worker.deliver_due()), pin!(all_delivered)).await;
+    assert!(
+        matches!(first, Either::Right(_)),
+        "the delivery as a whole still waits"
+    );
+    assert_eq!(sink.seen().len(), 3);
 }
 
 #[tokio::test]

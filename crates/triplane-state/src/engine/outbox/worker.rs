@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures::FutureExt as _;
+use futures::future::join_all;
 use serde::Serialize;
 
 use crate::delivery::{DeliveryIntent, DeliveryResult, DeliverySink};
@@ -104,34 +105,22 @@ impl DeliveryWorker {
         self
     }
 
-    /// Delivers until nothing is due, a batch of each sink in turn.
+    /// Delivers until nothing is due, to all sinks at the same time.
     ///
     /// What becomes due while it works is delivered too, so it can run beside a producer; beside one
     /// that never rests it does not come to an end.
     ///
     /// # Errors
     ///
-    /// What the store answers. What a sink answers is never an error.
+    /// What the store answers, when every sink has come to its end. What a sink answers is never an
+    /// error.
     ///
     /// # Cancel safety
     ///
     /// When the future is dropped while a sink is at work, those attempts are made again when their
     /// lease ends, or at once when this process ends.
     pub async fn deliver_due(&self) -> Result<DeliveryTally, StateError> {
-        let mut tally = self.void_dead_leases().await?;
-        let mut settled = vec![Vec::new(); self.sinks.len()];
-        loop {
-            let mut idle = true;
-            for ((name, sink), settled) in self.sinks.iter().zip(&mut settled) {
-                let results = std::mem::take(settled);
-                let claimed = self.turn(name, results, Claims::Next, &mut tally).await?;
-                idle &= claimed.is_empty();
-                *settled = self.send(sink.as_ref(), &claimed.attempts).await?;
-            }
-            if idle {
-                return Ok(tally);
-            }
-        }
+        self.deliver_each(Rounds::UntilIdle).await
     }
 
     /// Delivers at most one batch of each sink.
@@ -144,14 +133,37 @@ impl DeliveryWorker {
     ///
     /// As [`DeliveryWorker::deliver_due`].
     pub async fn deliver_batch_once(&self) -> Result<DeliveryTally, StateError> {
+        self.deliver_each(Rounds::One).await
+    }
+
+    /// A slow sink holds up no other, and an error with one does not cut off what another has sent.
+    async fn deliver_each(&self, rounds: Rounds) -> Result<DeliveryTally, StateError> {
         let mut tally = self.void_dead_leases().await?;
-        for (name, sink) in &self.sinks {
-            let claimed = self
-                .turn(name, Vec::new(), Claims::Next, &mut tally)
-                .await?;
-            let settled = self.send(sink.as_ref(), &claimed.attempts).await?;
-            self.turn(name, settled, Claims::Nothing, &mut tally)
-                .await?;
+        let sinks = self.sinks.iter();
+        let deliveries = sinks.map(|(name, sink)| self.deliver_to(name, sink.as_ref(), rounds));
+        for delivered in join_all(deliveries).await {
+            tally.add(delivered?);
+        }
+        Ok(tally)
+    }
+
+    async fn deliver_to(
+        &self,
+        name: &str,
+        sink: &dyn DeliverySink,
+        rounds: Rounds,
+    ) -> Result<DeliveryTally, StateError> {
+        let mut tally = DeliveryTally::default();
+        let mut claimed = self
+            .turn(name, Vec::new(), Claims::Next, &mut tally)
+            .await?;
+        while !claimed.is_empty() {
+            let settled = self.send(sink, &claimed.attempts).await?;
+            let claims = match rounds {
+                Rounds::UntilIdle => Claims::Next,
+                Rounds::One => Claims::Nothing,
+            };
+            claimed = self.turn(name, settled, claims, &mut tally).await?;
         }
         Ok(tally)
     }
@@ -274,6 +286,13 @@ impl DeliveryWorker {
         self.turn("", changes, Claims::Nothing, &mut tally).await?;
         Ok(tally)
     }
+}
+
+/// How often a sink is given a batch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Rounds {
+    UntilIdle,
+    One,
 }
 
 /// Whether a turn claims.
