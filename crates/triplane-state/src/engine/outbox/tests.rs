@@ -324,11 +324,11 @@ async fn a_sink_that_hangs_holds_up_no_other() {
         let delivered = Some(OutboxStatus::Delivered);
         while test.store.outbox(delivered, 9).await.expect("reads").len() < 3 {}
     };
-    let first = select(pin!(worker.deliver_due()), pin!(all_delivered)).await;
-    assert!(
-        matches!(first, Either::Right(_)),
-        "the delivery as a whole still waits"
-    );
+    let (delivery, all_delivered) = (pin!(worker.deliver_due()), pin!(all_delivered));
+    let first = select(delivery, all_delivered).await;
+    let Either::Right(((), _still_waits)) = first else {
+        panic!("the delivery as a whole must still wait");
+    };
     assert_eq!(sink.seen().len(), 3);
 }
 
