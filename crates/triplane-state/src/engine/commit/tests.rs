@@ -1,3 +1,4 @@
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -103,6 +104,42 @@ async fn another_judgement_of_the_same_content_is_another_fact_for_those_who_wai
         "{written:?}"
     );
     assert_eq!(written[6], "-");
+}
+
+#[tokio::test]
+async fn how_units_are_grouped_changes_nothing() {
+    // A small generator of its own (Knuth's constants): the same facts at every run.
+    let mut state = 7_u64;
+    let mut next = |below: u64| {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) % below
+    };
+    let mut told = Vec::new();
+    for _ in 0..150 {
+        let (key, digest) = (format!("k{}", next(5)), format!("d{}", next(3)));
+        let mut fact = match next(2) {
+            0 => fact(&key, &digest),
+            _ => judged(
+                &key,
+                &digest,
+                ["allowed", "denied"][usize::from(next(2) == 0)],
+            ),
+        };
+        if next(8) == 0 {
+            fact.identity.shape = "transcript".to_owned();
+        }
+        told.push(fact);
+    }
+    let written = identities(told).await;
+    let new: Vec<_> = written.iter().filter(|identity| *identity != "-").collect();
+    assert_eq!(
+        new.len(),
+        new.iter().collect::<HashSet<_>>().len(),
+        "no identity comes twice"
+    );
+    assert!((10..75).contains(&new.len()), "{new:?}");
 }
 
 #[tokio::test]
