@@ -15,6 +15,7 @@ mod workspace;
 mod layers;
 mod unused;
 mod ci;
+mod bench;
 
 use std::process::ExitCode;
 
@@ -27,6 +28,8 @@ const COMMANDS: &str = "\
 cargo xtask ci [--fast]   everything that must pass before a change lands; --fast: the quick half
 cargo xtask layers        arrows between crates, order of modules, paths of ARCHITECTURE.md
 cargo xtask unused        dependencies that a manifest names and no source uses
+cargo xtask bench …       what the program takes: hook, replay
+cargo xtask downstream    each layer by itself, built outside the workspace: what it pulls, and a run
 ";
 
 fn main() -> ExitCode {
@@ -51,6 +54,8 @@ fn run(arguments: &[&str]) -> anyhow::Result<ExitCode> {
         ["ci", "--fast"] => ci::run(&Workspace::here()?, ci::Extent::Fast),
         ["layers"] => Ok(report("layers", &layers::check(&Workspace::here()?)?)),
         ["unused"] => Ok(report("unused", &unused::check(&Workspace::here()?))),
+        ["downstream"] => ci::downstream(&Workspace::here()?),
+        ["bench", rest @ ..] => bench::run(&Workspace::here()?, rest),
         other => bail!("no such command: {}\n\n{COMMANDS}", other.join(" ")),
     }
 }
