@@ -6,6 +6,7 @@
 
 mod command;
 mod tools;
+mod downstream;
 mod step;
 mod steps;
 
@@ -41,4 +42,11 @@ pub(crate) fn run(workspace: &Workspace, extent: Extent) -> anyhow::Result<ExitC
         return Ok(ExitCode::SUCCESS);
     }
     Ok(ExitCode::FAILURE)
+}
+
+/// Builds and runs the packages of `tests/downstream` and checks what each pulls.
+pub(crate) fn downstream(workspace: &Workspace) -> anyhow::Result<ExitCode> {
+    downstream::downstream(&Shop::new(workspace)?)?;
+    println!("downstream: ok");
+    Ok(ExitCode::SUCCESS)
 }

@@ -7,6 +7,7 @@ use toml::{Table, Value};
 
 use crate::ci::Extent::{Fast, Whole};
 use crate::ci::command::{Invocation, Shop};
+use crate::ci::downstream::downstream;
 use crate::ci::step::Outcome::{Passed, Skipped};
 use crate::ci::step::{Outcome, Step};
 use crate::ci::tools::{DENY, NEXTEST};
@@ -24,6 +25,11 @@ pub(crate) const STEPS: &[Step] = &[
     Step::new("unused", Fast, |shop| judge(&unused::check(shop.workspace))),
     Step::new("lint", Fast, lint),
     Step::new("features", Whole, features),
+    Step::new("downstream", Whole, |shop| {
+        downstream(shop)?;
+        Ok(Passed)
+    }),
+    Step::new("package", Whole, package),
     Step::new("docs", Whole, docs),
     Step::new("deny", Whole, deny),
     Step::new("advisories", Whole, advisories),
@@ -85,6 +91,12 @@ fn features(shop: &mut Shop<'_>) -> anyhow::Result<Outcome> {
         return Ok(Passed);
     }
     bail!("{}", failed.join(", "))
+}
+
+/// Whether each crate could be published: its manifest is complete, and its files are there.
+fn package(shop: &mut Shop<'_>) -> anyhow::Result<Outcome> {
+    // Not the tree of the last commit is checked, but the one at hand.
+    passed(shop.cargo("package --workspace --no-verify --allow-dirty --quiet"))
 }
 
 /// The programs first: one of them has the name of a library, whose pages are to stay.
