@@ -30,3 +30,8 @@ pub use name::{NameRefused, RegistrationName, StageName};
 pub use policy::{
     Declared, DispatchPhase, DispatchPolicy, DispatchStagePolicy, PhaseDeclaration, PolicyError,
 };
+
+/// The example of the README, compiled.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

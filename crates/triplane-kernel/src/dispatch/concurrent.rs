@@ -7,13 +7,10 @@ use crate::contain::contain;
 use crate::dispatch::call::{Ended, cooperates};
 use crate::dispatch::gather::complete;
 use crate::dispatch::phase::{Phase, Timer, YIELD_AFTER};
-use crate::dispatch::report::{HandlerOutcome, NotRun, Slot};
+use crate::dispatch::report::{HandlerOutcome, NotRun, Outcomes};
 use crate::dispatch::sequential::{Begun, begin, not_run, yield_now};
 use crate::dispatch::stage::{Effect, Stage};
 use crate::dispatch::work::Pending;
-
-/// Until it has been called, a matched handler counts as not run.
-const UNCALLED: NotRun = NotRun::StoppedByFailure;
 
 /// Which handlers one pass calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,18 +24,24 @@ enum Pass {
 pub(crate) async fn run<S, T>(
     phase: &Phase<'_, S, T>,
     stage: &mut Stage,
-    slots: &mut Vec<Slot<T>>,
+    outcomes: &mut Outcomes<T>,
     timer: &mut Timer<'_>,
     ordered: bool,
 ) where
     S: Send + Sync + 'static,
     T: Send + 'static,
 {
-    let first = slots.len();
-    let worst = match_all(phase, stage, slots);
-    if worst == Effect::End {
-        return;
-    }
+    let mut worst = Effect::GoOn;
+    let matched = if phase.list.predicates {
+        let (matched, effect) = match_all(phase, stage, outcomes);
+        if effect == Effect::End {
+            return;
+        }
+        worst = effect;
+        Matched::These(matched)
+    } else {
+        Matched::All(phase.list.entries.len())
+    };
     // Free to start in any order, what runs elsewhere starts first: it then runs during the rest.
     let passes: &[Pass] = if ordered {
         &[Pass::All]
@@ -48,13 +51,18 @@ pub(crate) async fn run<S, T>(
     let mut calling = Calling {
         phase,
         stage,
-        slots,
+        outcomes,
+        matched,
         pending: Vec::new(),
         worst,
     };
     for pass in passes {
-        let mut next = first;
-        while next < calling.slots.len() && !timer.expired {
+        let mut next = 0;
+        while next < calling.matched.len() {
+            if timer.expired {
+                calling.expire(next, *pass);
+                break;
+            }
             let stretch = poll_fn(|cx| Poll::Ready(contain(|| calling.call(&mut next, *pass, cx))));
             match stretch.await {
                 Ok(Called::All) => break,
@@ -63,49 +71,73 @@ pub(crate) async fn run<S, T>(
                     timer.look();
                 }
                 Err(panic) => {
-                    calling.note(next, Ended::Answered(Err(panic)));
+                    calling.note(calling.matched.at(next), Ended::Answered(Err(panic)));
                     next += 1;
                 }
             }
         }
     }
     let Calling { pending, worst, .. } = calling;
-    if timer.expired {
-        expire(&mut slots[first..]);
-    }
-    complete(phase, stage, slots, pending, worst, timer).await;
+    complete(phase, stage, outcomes, pending, worst, timer).await;
 }
 
-/// Asks all predicates before the first handler is called, and notes who matches.
-fn match_all<S, T>(phase: &Phase<'_, S, T>, stage: &mut Stage, slots: &mut Vec<Slot<T>>) -> Effect {
-    let mut worst = Effect::GoOn;
-    for (at, entry) in phase.list.0.iter().enumerate() {
+/// Whom the phase calls, by place in the roster. The selector is asked at the call.
+enum Matched {
+    All(usize),
+    These(Vec<usize>),
+}
+
+impl Matched {
+    fn len(&self) -> usize {
+        match self {
+            Self::All(len) => *len,
+            Self::These(places) => places.len(),
+        }
+    }
+
+    fn at(&self, index: usize) -> usize {
+        match self {
+            Self::All(_) => index,
+            Self::These(places) => places[index],
+        }
+    }
+}
+
+/// Asks all predicates before the first handler is called.
+fn match_all<S, T>(
+    phase: &Phase<'_, S, T>,
+    stage: &mut Stage,
+    outcomes: &mut Outcomes<T>,
+) -> (Vec<usize>, Effect) {
+    let (mut matched, mut worst) = (Vec::new(), Effect::GoOn);
+    for (at, entry) in phase.list.entries.iter().enumerate() {
         if !phase.selects(entry) {
             continue;
         }
-        match phase.matches(entry) {
-            Ok(false) => {}
-            Ok(true) => slots.push(Slot {
-                at,
-                outcome: HandlerOutcome::NotRun(UNCALLED),
-            }),
-            Err(failure) => {
-                let name = &entry.registration.name;
-                let policy = phase.policy.predicate_failure;
-                let Some((outcome, effect)) = stage.take_predicate(name, at, failure, policy)
-                else {
-                    continue;
-                };
-                slots.push(Slot { at, outcome });
-                worst = worst.max(effect);
-                if let (Effect::End, Some(ending)) = (effect, stage.ended()) {
-                    not_run(phase, at + 1, slots, ending.not_run());
-                    return worst;
-                }
+        let failure = match phase.matches(entry) {
+            Ok(false) => continue,
+            Ok(true) => {
+                matched.push(at);
+                continue;
             }
+            Err(failure) => failure,
+        };
+        let (name, policy) = (&entry.registration.name, phase.policy.predicate_failure);
+        let Some((outcome, effect)) = stage.take_predicate(name, at, failure, policy) else {
+            continue;
+        };
+        outcomes.note(at, outcome);
+        worst = worst.max(effect);
+        if let (Effect::End, Some(ending)) = (effect, stage.ended()) {
+            let why = ending.not_run();
+            for at in matched.drain(..) {
+                outcomes.note(at, HandlerOutcome::NotRun(why));
+            }
+            not_run(phase, at + 1, outcomes, why);
+            break;
         }
     }
-    worst
+    (matched, worst)
 }
 
 enum Called {
@@ -116,7 +148,8 @@ enum Called {
 struct Calling<'a, 'e, 's, S, T> {
     phase: &'a Phase<'e, S, T>,
     stage: &'s mut Stage,
-    slots: &'s mut Vec<Slot<T>>,
+    outcomes: &'s mut Outcomes<T>,
+    matched: Matched,
     pending: Vec<Pending<'a, T>>,
     /// The gravest effect so far.
     worst: Effect,
@@ -127,61 +160,59 @@ where
     S: Send + Sync + 'static,
     T: Send + 'static,
 {
-    fn note(&mut self, index: usize, ended: Ended<T>) {
-        let at = self.slots[index].at;
-        let name = &self.phase.list.0[at].registration.name;
+    /// Whether this pass calls the handler at this place.
+    fn calls(&self, pass: Pass, at: usize) -> bool {
+        let entry = &self.phase.list.entries[at];
+        let elsewhere = || self.phase.calls.offloads(entry.registration.declared);
+        self.phase.selects(entry)
+            && match pass {
+                Pass::All => true,
+                Pass::Offloaded => elsewhere(),
+                Pass::Inline => !elsewhere(),
+            }
+    }
+
+    fn note(&mut self, at: usize, ended: Ended<T>) {
+        let name = &self.phase.list.entries[at].registration.name;
         let (outcome, effect) = self.stage.take(name, at, ended, None);
-        self.slots[index].outcome = outcome;
+        self.outcomes.note(at, outcome);
         self.worst = self.worst.max(effect);
     }
 
     /// Calls from `next` on, and leaves `next` at the one that panicked or that is to be called next.
     fn call(&mut self, next: &mut usize, pass: Pass, cx: &mut Context<'_>) -> Called {
         let first = *next;
-        for index in first..self.slots.len() {
+        for index in first..self.matched.len() {
             *next = index;
             if index - first == YIELD_AFTER {
                 return Called::Enough;
             }
-            let Slot {
-                at,
-                outcome: HandlerOutcome::NotRun(_),
-            } = self.slots[index]
-            else {
+            let at = self.matched.at(index);
+            if !self.calls(pass, at) {
                 continue;
-            };
-            let entry = &self.phase.list.0[at];
-            let elsewhere = || self.phase.calls.offloads(entry.registration.declared);
-            match pass {
-                Pass::All => {}
-                Pass::Offloaded if elsewhere() => {}
-                Pass::Inline if !elsewhere() => {}
-                Pass::Offloaded | Pass::Inline => continue,
             }
+            let entry = &self.phase.list.entries[at];
             match begin(self.phase, entry, cx) {
-                Begun::Value(value) => self.slots[index].outcome = HandlerOutcome::Value(value),
-                Begun::Ended(ended) => self.note(index, ended),
-                Begun::Waiting(work) | Begun::Gathered(work) => {
-                    // Called, and not awaited to its end yet.
-                    self.slots[index].outcome = HandlerOutcome::Unawaited;
-                    self.pending.push(Pending {
-                        slot: index,
-                        at,
-                        cooperative: cooperates(entry),
-                        work: Some(work),
-                    });
-                }
+                Begun::Value(value) => self.outcomes.value(at, value),
+                Begun::Ended(ended) => self.note(at, ended),
+                Begun::Waiting(work) | Begun::Gathered(work) => self.pending.push(Pending {
+                    at,
+                    cooperative: cooperates(entry),
+                    work: Some(work),
+                }),
             }
         }
         Called::All
     }
-}
 
-/// Notes those that the deadline kept from being called.
-fn expire<T>(slots: &mut [Slot<T>]) {
-    for slot in slots {
-        if matches!(slot.outcome, HandlerOutcome::NotRun(_)) {
-            slot.outcome = HandlerOutcome::NotRun(NotRun::DeadlineExpired);
+    /// Notes those that the deadline kept from being called.
+    fn expire(&mut self, next: usize, pass: Pass) {
+        for index in next..self.matched.len() {
+            let at = self.matched.at(index);
+            if self.calls(pass, at) {
+                let expired = NotRun::DeadlineExpired;
+                self.outcomes.note(at, HandlerOutcome::NotRun(expired));
+            }
         }
     }
 }

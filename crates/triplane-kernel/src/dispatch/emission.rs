@@ -10,7 +10,7 @@ use crate::dispatch::error::DispatchError;
 use crate::dispatch::gather::{complete, poll_first};
 use crate::dispatch::index::List;
 use crate::dispatch::phase::{Host, Phase, Timer};
-use crate::dispatch::report::{DispatchReport, Slot};
+use crate::dispatch::report::{DispatchReport, HandlerOutcome, Outcomes};
 use crate::dispatch::sequential::{self, not_run};
 use crate::dispatch::stage::{Effect, Ending, Set, Stage};
 use crate::policy::{DeadlineDisposition, DispatchConcurrency, DispatchPhase, DispatchPolicy};
@@ -28,7 +28,7 @@ where
     S: Send + Sync + 'static,
     T: Send + 'static,
 {
-    let mut slots = Vec::with_capacity(list.0.len());
+    let mut outcomes = Outcomes::with_capacity(list.entries.len());
     let mut ending: Option<Ending> = None;
     let mut expired = false;
     for declared in policy.phases() {
@@ -42,16 +42,13 @@ where
             inner: OnceLock::new(),
         };
         if let Some(ending) = &ending {
-            not_run(&phase, 0, &mut slots, ending.not_run());
+            not_run(&phase, 0, &mut outcomes, ending.not_run());
             continue;
         }
         let ordered = policy.preserves_registration_order();
-        ending = run_phase(&phase, &mut slots, &mut expired, from, ordered).await;
+        ending = run_phase(&phase, &mut outcomes, &mut expired, from, ordered).await;
     }
-    if policy.phases().len() > 1 {
-        slots.sort_unstable_by_key(|slot| slot.at);
-    }
-    let report = DispatchReport::new(list, slots, expired);
+    let report = DispatchReport::new(list, outcomes, expired);
     match ending {
         None => Ok(report),
         Some(ending) => conclude(ending, report),
@@ -60,7 +57,7 @@ where
 
 async fn run_phase<S, T>(
     phase: &Phase<'_, S, T>,
-    slots: &mut Vec<Slot<T>>,
+    outcomes: &mut Outcomes<T>,
     expired: &mut bool,
     from: EntryPoint,
     ordered: bool,
@@ -89,10 +86,10 @@ where
     let mut stage = Stage::new(*invocation, Set::Calls(*concurrency));
     let gathered = match concurrency {
         DispatchConcurrency::Sequential => {
-            sequential::run(phase, &mut stage, slots, &mut timer, from).await
+            sequential::run(phase, &mut stage, outcomes, &mut timer, from).await
         }
         DispatchConcurrency::Concurrent => {
-            concurrent::run(phase, &mut stage, slots, &mut timer, ordered).await;
+            concurrent::run(phase, &mut stage, outcomes, &mut timer, ordered).await;
             Vec::new()
         }
     };
@@ -105,12 +102,15 @@ where
                 "returned awaitables are dropped unawaited, since the calls did not all succeed"
             );
         }
+        for abandoned in gathered {
+            outcomes.note(abandoned.at, HandlerOutcome::Unawaited);
+        }
         return ending;
     };
     let mut stage = Stage::new(*second, Set::ReturnedAwaitables);
     let mut pending = gathered;
-    let worst: Effect = poll_first(phase, &mut stage, slots, &mut pending).await;
-    complete(phase, &mut stage, slots, pending, worst, &mut timer).await;
+    let worst: Effect = poll_first(phase, &mut stage, outcomes, &mut pending).await;
+    complete(phase, &mut stage, outcomes, pending, worst, &mut timer).await;
     *expired |= timer.expired;
     stage.surface(disposition(&timer))
 }

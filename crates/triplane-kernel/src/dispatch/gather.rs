@@ -10,7 +10,7 @@ use futures::stream::FuturesUnordered;
 use crate::cancel::CancelCause;
 use crate::dispatch::call::Ended;
 use crate::dispatch::phase::{Phase, Timer, YIELD_AFTER};
-use crate::dispatch::report::{HandlerOutcome, Slot};
+use crate::dispatch::report::{HandlerOutcome, Outcomes};
 use crate::dispatch::stage::{Effect, Stage};
 use crate::dispatch::work::{Pending, Stop};
 use crate::policy::CompletionTiming;
@@ -26,18 +26,18 @@ enum Event {
 pub(crate) async fn poll_first<S, T>(
     phase: &Phase<'_, S, T>,
     stage: &mut Stage,
-    slots: &mut [Slot<T>],
+    outcomes: &mut Outcomes<T>,
     pending: &mut Vec<Pending<'_, T>>,
 ) -> Effect {
     let mut worst = Effect::GoOn;
     poll_fn(|cx| {
         pending.retain_mut(|one| {
-            let Poll::Ready((slot, at, ended)) = Pin::new(one).poll(cx) else {
+            let Poll::Ready((at, ended)) = Pin::new(one).poll(cx) else {
                 return true;
             };
-            let name = &phase.list.0[at].registration.name;
+            let name = &phase.list.entries[at].registration.name;
             let (outcome, effect) = stage.take(name, at, ended, None);
-            slots[slot].outcome = outcome;
+            outcomes.note(at, outcome);
             worst = worst.max(effect);
             false
         });
@@ -53,7 +53,7 @@ pub(crate) async fn poll_first<S, T>(
 pub(crate) async fn complete<S, T>(
     phase: &Phase<'_, S, T>,
     stage: &mut Stage,
-    slots: &mut [Slot<T>],
+    outcomes: &mut Outcomes<T>,
     pending: Vec<Pending<'_, T>>,
     first: Effect,
     timer: &mut Timer<'_>,
@@ -70,13 +70,13 @@ pub(crate) async fn complete<S, T>(
         asked: None,
     };
     if let Some(stop) = stage.stops(first) {
-        rest.stop(stop, stage, slots);
+        rest.stop(stop, stage, outcomes);
     }
     let mut cancelled = pin!(phase.scope.cancelled());
     let (mut watching, mut ticking) = (true, true);
     loop {
         let event = poll_fn(|cx| {
-            if let Poll::Ready(event) = rest.poll(cx, stage, slots) {
+            if let Poll::Ready(event) = rest.poll(cx, stage, outcomes) {
                 return Poll::Ready(event);
             }
             if watching && let Poll::Ready(cause) = cancelled.as_mut().poll(cx) {
@@ -90,19 +90,19 @@ pub(crate) async fn complete<S, T>(
         .await;
         match event {
             Event::Empty => return,
-            Event::Stop(stop) => rest.stop(stop, stage, slots),
+            Event::Stop(stop) => rest.stop(stop, stage, outcomes),
             Event::Emitter(cause) => {
                 watching = false;
                 stage.cancelled_by_emitter(cause);
-                rest.stop(Stop::Cancelled(cause), stage, slots);
+                rest.stop(Stop::Cancelled(cause), stage, outcomes);
             }
             Event::Deadline => {
                 ticking = false;
                 timer.expired = true;
                 if stage.completion() == CompletionTiming::DetachBounded {
-                    rest.let_go(stage, slots);
+                    rest.let_go(stage, outcomes);
                 } else {
-                    rest.stop(Stop::Deadline, stage, slots);
+                    rest.stop(Stop::Deadline, stage, outcomes);
                 }
             }
         }
@@ -128,7 +128,7 @@ where
         &mut self,
         cx: &mut Context<'_>,
         stage: &mut Stage,
-        slots: &mut [Slot<T>],
+        outcomes: &mut Outcomes<T>,
     ) -> Poll<Event> {
         let mut worst = Effect::GoOn;
         for _ in 0..YIELD_AFTER {
@@ -138,12 +138,12 @@ where
                     _ => Poll::Pending,
                 };
             };
-            let Some((slot, at, ended)) = next else {
+            let Some((at, ended)) = next else {
                 return Poll::Ready(Event::Empty);
             };
-            let name = &self.phase.list.0[at].registration.name;
+            let name = &self.phase.list.entries[at].registration.name;
             let (outcome, effect) = stage.take(name, at, ended, self.asked);
-            slots[slot].outcome = outcome;
+            outcomes.note(at, outcome);
             worst = worst.max(effect);
         }
         if let (Some(stop), None) = (stage.stops(worst), self.asked) {
@@ -154,14 +154,14 @@ where
     }
 
     /// Asks the cooperative ones to stop, and stops the others.
-    fn stop(&mut self, why: Stop, stage: &mut Stage, slots: &mut [Slot<T>]) {
+    fn stop(&mut self, why: Stop, stage: &mut Stage, outcomes: &mut Outcomes<T>) {
         self.asked = Some(why);
         for mut one in std::mem::take(&mut self.set) {
             if one.cooperative {
                 self.set.push(one);
             } else if let Some(work) = one.work.take() {
                 let outcome = work.stop(why);
-                self.note(one.slot, one.at, outcome, stage, slots);
+                self.note(one.at, outcome, stage, outcomes);
             }
         }
         if let Some(scope) = self.phase.inner.get() {
@@ -170,37 +170,37 @@ where
     }
 
     /// Hands those that are left to the dispatcher.
-    fn let_go(&mut self, stage: &mut Stage, slots: &mut [Slot<T>]) {
+    fn let_go(&mut self, stage: &mut Stage, outcomes: &mut Outcomes<T>) {
         for mut one in std::mem::take(&mut self.set) {
             let Some(work) = one.work.take() else {
                 continue;
             };
             let outcome = match work.unbound() {
                 Ok(work) => {
-                    let entry = &self.phase.list.0[one.at];
+                    let entry = &self.phase.list.entries[one.at];
                     self.phase.host.detached.let_go(entry, work)
                 }
                 Err(borrowed) => borrowed.stop(Stop::Deadline),
             };
-            self.note(one.slot, one.at, outcome, stage, slots);
+            self.note(one.at, outcome, stage, outcomes);
         }
     }
 
     /// Notes what stopping came to. A panic on the way is a failure like any other.
     fn note(
         &self,
-        slot: usize,
         at: usize,
         outcome: HandlerOutcome<T>,
         stage: &mut Stage,
-        slots: &mut [Slot<T>],
+        outcomes: &mut Outcomes<T>,
     ) {
-        slots[slot].outcome = match outcome {
+        let outcome = match outcome {
             HandlerOutcome::Failed(failure) => {
-                let name = &self.phase.list.0[at].registration.name;
+                let name = &self.phase.list.entries[at].registration.name;
                 stage.take(name, at, Ended::Answered(Err(failure)), None).0
             }
             outcome => outcome,
         };
+        outcomes.note(at, outcome);
     }
 }

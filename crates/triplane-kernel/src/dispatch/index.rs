@@ -20,7 +20,21 @@ pub(crate) struct Entry<S, T> {
 }
 
 /// What an emission asks, in the order of registration.
-pub(crate) struct List<S, T>(pub(crate) Box<[Arc<Entry<S, T>>]>);
+pub(crate) struct List<S, T> {
+    pub(crate) entries: Box<[Arc<Entry<S, T>>]>,
+    /// Whether any of them has a predicate.
+    pub(crate) predicates: bool,
+}
+
+impl<S, T> List<S, T> {
+    fn new(entries: Box<[Arc<Entry<S, T>>]>) -> Self {
+        let has_predicate = |entry: &Arc<Entry<S, T>>| entry.registration.predicate.is_some();
+        Self {
+            predicates: entries.iter().any(has_predicate),
+            entries,
+        }
+    }
+}
 
 /// A list without its types, for reports.
 pub(crate) trait Roster: Send + Sync {
@@ -30,11 +44,11 @@ pub(crate) trait Roster: Send + Sync {
 
 impl<S, T> Roster for List<S, T> {
     fn id(&self, at: usize) -> RegistrationId {
-        self.0[at].id
+        self.entries[at].id
     }
 
     fn name(&self, at: usize) -> &RegistrationName {
-        &self.0[at].registration.name
+        &self.entries[at].registration.name
     }
 }
 
@@ -75,7 +89,7 @@ impl<S, T> Bucket<S, T> {
 
     fn list(&self) -> &Arc<List<S, T>> {
         self.list
-            .get_or_init(|| Arc::new(List(self.entries.values().cloned().collect())))
+            .get_or_init(|| Arc::new(List::new(self.entries.values().cloned().collect())))
     }
 }
 
@@ -86,7 +100,7 @@ impl<S, T> Index<S, T> {
             keyed: HashMap::new(),
             unkeyed: Bucket::default(),
             declared_async: BTreeSet::new(),
-            empty: Arc::new(List(Box::default())),
+            empty: Arc::new(List::new(Box::default())),
             revision: 0,
         }
     }
@@ -166,12 +180,12 @@ impl<S, T> Index<S, T> {
         let mut found: Vec<_> = [first, second]
             .into_iter()
             .chain(buckets)
-            .flat_map(|bucket| bucket.list().0.iter().cloned())
+            .flat_map(|bucket| bucket.list().entries.iter().cloned())
             .collect();
         // Each bucket is a sorted run, which the stable sort merges in linear time.
         found.sort_by_key(|entry| entry.id);
         found.dedup_by_key(|entry| entry.id);
-        Arc::new(List(found.into()))
+        Arc::new(List::new(found.into()))
     }
 }
 

@@ -10,7 +10,7 @@ use crate::dispatch::call::{Awaitable, Ended, EntryPoint, Pause, cooperates};
 use crate::dispatch::handler::Called;
 use crate::dispatch::index::Entry;
 use crate::dispatch::phase::{Phase, Timer, YIELD_AFTER};
-use crate::dispatch::report::{HandlerOutcome, NotRun, Slot};
+use crate::dispatch::report::{HandlerOutcome, NotRun, Outcomes};
 use crate::dispatch::stage::{Effect, Stage};
 use crate::dispatch::work::{Pending, Stop, Work, dropping};
 use crate::failure::HandlerFailure;
@@ -36,7 +36,7 @@ enum Stretch<'a, T> {
 pub(crate) async fn run<'a, S, T>(
     phase: &'a Phase<'_, S, T>,
     stage: &mut Stage,
-    slots: &mut Vec<Slot<T>>,
+    outcomes: &mut Outcomes<T>,
     timer: &mut Timer<'_>,
     from: EntryPoint,
 ) -> Vec<Pending<'a, T>>
@@ -46,42 +46,40 @@ where
 {
     let mut gathered = Vec::new();
     let mut at = 0;
-    while at < phase.list.0.len() {
+    while at < phase.list.entries.len() {
         let stretch = poll_fn(|cx| {
-            let calls = || call(phase, &mut at, slots, from, cx);
+            let calls = || call(phase, &mut at, outcomes, from, cx);
             Poll::Ready(
                 contain(calls).unwrap_or_else(|panic| Stretch::Settle(Ended::Answered(Err(panic)))),
             )
         });
         let settled = match stretch.await {
             Stretch::End => {
-                at = phase.list.0.len();
+                at = phase.list.entries.len();
                 break;
             }
             Stretch::Settle(ended) => {
-                let entry = &phase.list.0[at];
+                let entry = &phase.list.entries[at];
                 Some(stage.take(&entry.registration.name, at, ended, None))
             }
             Stretch::Predicate(failure) => {
-                let name = &phase.list.0[at].registration.name;
+                let name = &phase.list.entries[at].registration.name;
                 stage.take_predicate(name, at, failure, phase.policy.predicate_failure)
             }
             Stretch::Waiting(work) => {
-                let entry = &phase.list.0[at];
+                let entry = &phase.list.entries[at];
                 let (outcome, effect) = wait(phase, stage, entry, at, work, timer).await;
                 timer.look();
                 Some((outcome, effect))
             }
             Stretch::Gathered(work) => {
-                let cooperative = cooperates(&phase.list.0[at]);
+                let cooperative = cooperates(&phase.list.entries[at]);
                 gathered.push(Pending {
-                    slot: slots.len(),
                     at,
                     cooperative,
                     work: Some(work),
                 });
-                // So it stays if the calls do not all succeed.
-                Some((HandlerOutcome::Unawaited, Effect::GoOn))
+                None
             }
             Stretch::Yield => {
                 yield_now().await;
@@ -94,10 +92,7 @@ where
         };
         at += 1;
         if let Some((outcome, effect)) = settled {
-            slots.push(Slot {
-                at: at - 1,
-                outcome,
-            });
+            outcomes.note(at - 1, outcome);
             let stops = match effect {
                 Effect::GoOn => false,
                 Effect::Failure => stage.completion() == CompletionTiming::StopOnFailure,
@@ -113,7 +108,7 @@ where
         (None, true) => NotRun::DeadlineExpired,
         (None, false) => NotRun::StoppedByFailure,
     };
-    not_run(phase, at, slots, why);
+    not_run(phase, at, outcomes, why);
     gathered
 }
 
@@ -121,15 +116,12 @@ where
 pub(crate) fn not_run<S, T>(
     phase: &Phase<'_, S, T>,
     from: usize,
-    slots: &mut Vec<Slot<T>>,
+    outcomes: &mut Outcomes<T>,
     why: NotRun,
 ) {
-    for (at, entry) in phase.list.0.iter().enumerate().skip(from) {
+    for (at, entry) in phase.list.entries.iter().enumerate().skip(from) {
         if phase.selects(entry) {
-            slots.push(Slot {
-                at,
-                outcome: HandlerOutcome::NotRun(why),
-            });
+            outcomes.note(at, HandlerOutcome::NotRun(why));
         }
     }
 }
@@ -138,7 +130,7 @@ pub(crate) fn not_run<S, T>(
 fn call<'a, S, T>(
     phase: &'a Phase<'_, S, T>,
     at: &mut usize,
-    slots: &mut Vec<Slot<T>>,
+    outcomes: &mut Outcomes<T>,
     from: EntryPoint,
     cx: &mut Context<'_>,
 ) -> Stretch<'a, T>
@@ -147,7 +139,7 @@ where
     T: Send + 'static,
 {
     let first = *at;
-    for (index, entry) in phase.list.0.iter().enumerate().skip(first) {
+    for (index, entry) in phase.list.entries.iter().enumerate().skip(first) {
         *at = index;
         if index - first == YIELD_AFTER && from == EntryPoint::Async {
             return Stretch::Yield;
@@ -161,10 +153,7 @@ where
             Err(failure) => return Stretch::Predicate(failure),
         }
         match begin(phase, entry, cx) {
-            Begun::Value(value) => slots.push(Slot {
-                at: index,
-                outcome: HandlerOutcome::Value(value),
-            }),
+            Begun::Value(value) => outcomes.value(index, value),
             Begun::Ended(ended) => return Stretch::Settle(ended),
             Begun::Waiting(work) => return Stretch::Waiting(work),
             Begun::Gathered(work) => return Stretch::Gathered(work),

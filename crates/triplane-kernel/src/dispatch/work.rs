@@ -87,8 +87,6 @@ impl<'a, T> Work<'a, T> {
 
 /// A handler that is waited for beside others.
 pub(crate) struct Pending<'a, T> {
-    /// Its place in the report.
-    pub(crate) slot: usize,
     /// Its place in the roster.
     pub(crate) at: usize,
     pub(crate) cooperative: bool,
@@ -96,7 +94,7 @@ pub(crate) struct Pending<'a, T> {
 }
 
 impl<T> Future for Pending<'_, T> {
-    type Output = (usize, usize, Ended<T>);
+    type Output = (usize, Ended<T>);
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let Some(work) = &mut self.work else {
@@ -107,7 +105,7 @@ impl<T> Future for Pending<'_, T> {
             Some(work) => dropping(work, ended),
             None => ended,
         };
-        Poll::Ready((self.slot, self.at, ended))
+        Poll::Ready((self.at, ended))
     }
 }
 

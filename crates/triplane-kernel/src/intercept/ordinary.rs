@@ -16,7 +16,7 @@ use crate::contain::contain;
 use crate::failure::HandlerFailure;
 use crate::intercept::decision::Decision;
 use crate::intercept::interceptor::{Interceptor, Step};
-use crate::intercept::report::Ending;
+use crate::intercept::report::{Ending, Note};
 use crate::intercept::run::{Answer, Run, Verdict};
 
 impl<C> Run<'_, C> {
@@ -27,18 +27,24 @@ impl<C> Run<'_, C> {
         }
         let mut at = 0;
         while at < handlers.len() {
-            let context = &self.context;
+            let (mut asked, context) = (Asked::End, &self.context);
             let stretch = poll_fn(|cx| {
-                let stretch = || ask(handlers, &mut at, context, scope, Some(cx));
-                Poll::Ready(contain(stretch).unwrap_or_else(|failure| Asked::Answer(Err(failure))))
+                let stretch = || ask(handlers, &mut at, context, scope, Some(cx), &mut asked);
+                Poll::Ready(contain(stretch))
             });
-            let answer = match stretch.await {
-                Asked::End => return,
-                Asked::Answer(answer) => answer,
-                Asked::Waiting(future) => {
+            let contained = stretch.await;
+            // Looked at in place, as in `first_loud`.
+            if contained.is_ok() && matches!(asked, Asked::End) {
+                return;
+            }
+            let answer = match (contained, asked) {
+                (Ok(()), Asked::End) => return,
+                (Ok(()), Asked::Answer(answer)) => answer,
+                (Ok(()), Asked::Waiting(future)) => {
                     let cooperation = self.plan.outline.places[at].cooperation;
                     wait(future, scope, cooperation).await
                 }
+                (Err(failure), _) => Err(failure),
             };
             if self.settle(at, answer).is_break() {
                 return;
@@ -54,13 +60,17 @@ impl<C> Run<'_, C> {
         }
         let mut at = 0;
         while at < handlers.len() {
-            let context = &self.context;
-            let stretch = || ask(handlers, &mut at, context, scope, None);
-            let answer = match contain(stretch) {
-                Ok(Asked::End) => return,
-                Ok(Asked::Answer(answer)) => answer,
-                Ok(Asked::Waiting(_)) => Err(HandlerFailure::fatal(AnsweredLater)),
-                Err(failure) => Err(failure),
+            let (mut asked, context) = (Asked::End, &self.context);
+            let stretch = || ask(handlers, &mut at, context, scope, None, &mut asked);
+            let contained = contain(stretch);
+            if contained.is_ok() && matches!(asked, Asked::End) {
+                return;
+            }
+            let answer = match (contained, asked) {
+                (Ok(()), Asked::End) => return,
+                (Ok(()), Asked::Answer(answer)) => answer,
+                (Ok(()), Asked::Waiting(_)) => Err(HandlerFailure::fatal(AnsweredLater)),
+                (Err(failure), _) => Err(failure),
             };
             if self.settle(at, answer).is_break() {
                 return;
@@ -77,7 +87,7 @@ impl<C> Run<'_, C> {
         let Some(cause) = scope.standing() else {
             return false;
         };
-        self.record.ended = Some((0, Ending::Cancelled(cause)));
+        self.note(0, Note::Ended(Ending::Cancelled(cause)));
         self.verdict = Verdict::Failed(0, HandlerFailure::Cancelled(cause));
         true
     }
@@ -93,31 +103,57 @@ enum Asked<'a, C> {
     Waiting(BoxFuture<'a, Answer<C>>),
 }
 
-/// Asks from `at` on while the answer is a plain continue, and leaves `at` at the last asked.
+/// Asks from `at` on while the answer is a plain continue. Whoever answers otherwise is left in `at`
+/// and its answer in `asked`, which is a parameter because a large value returned through
+/// `catch_unwind` costs more than the quiet calls before it.
 fn ask<'a, C>(
     handlers: &'a [Arc<dyn Interceptor<C>>],
     at: &mut usize,
     context: &'a C,
     scope: &'a Scope,
     mut waker: Option<&mut Context<'_>>,
-) -> Asked<'a, C> {
-    for (index, handler) in handlers.iter().enumerate().skip(*at) {
-        *at = index;
-        let answer = match handler.intercept(context, scope) {
-            Step::Ready(answer) => answer,
-            Step::Later(mut future) => match waker.as_mut() {
-                Some(cx) => match future.as_mut().poll(cx) {
-                    Poll::Ready(answer) => answer,
-                    Poll::Pending => return Asked::Waiting(future),
-                },
-                None => return Asked::Answer(Err(HandlerFailure::fatal(AnsweredLater))),
+    asked: &mut Asked<'a, C>,
+) {
+    loop {
+        let answer = match (first_loud(handlers, at, context, scope), waker.as_mut()) {
+            (None, _) => return,
+            (Some(Step::Ready(answer)), _) => answer,
+            (Some(Step::Later(_)), None) => Err(HandlerFailure::fatal(AnsweredLater)),
+            (Some(Step::Later(mut future)), Some(cx)) => match future.as_mut().poll(cx) {
+                Poll::Ready(Ok(Decision::Continue(None))) => {
+                    *at += 1;
+                    continue;
+                }
+                Poll::Ready(answer) => answer,
+                Poll::Pending => {
+                    *asked = Asked::Waiting(future);
+                    return;
+                }
             },
         };
-        if !matches!(answer, Ok(Decision::Continue(None))) {
-            return Asked::Answer(answer);
-        }
+        *asked = Asked::Answer(answer);
+        return;
     }
-    Asked::End
+}
+
+/// The first step from `at` on that is not a plain continue at once.
+fn first_loud<'a, C>(
+    handlers: &'a [Arc<dyn Interceptor<C>>],
+    at: &mut usize,
+    context: &'a C,
+    scope: &'a Scope,
+) -> Option<Step<'a, Answer<C>>> {
+    while let Some(handler) = handlers.get(*at) {
+        let step = handler.intercept(context, scope);
+        // Looked at in place, and forgotten since it owns nothing: moving or dropping a quiet step
+        // costs more than the call.
+        if !matches!(step, Step::Ready(Ok(Decision::Continue(None)))) {
+            return Some(step);
+        }
+        std::mem::forget(step);
+        *at += 1;
+    }
+    None
 }
 
 /// An interceptor answered later where its caller cannot wait.

@@ -45,19 +45,11 @@ pub enum ChainOutcome<C> {
 pub struct InterceptorReport<C> {
     plan: Arc<Compiled<C>>,
     outcome: ChainOutcome<C>,
-    record: Record,
+    notes: Notes,
 }
 
-/// What happened, by index into the plan; continuations are left out.
-#[derive(Debug, Default)]
-pub(crate) struct Record {
-    /// In the order of the plan.
-    pub(crate) notes: Vec<(usize, Note)>,
-    /// The first registration that was not asked because the ordinary stages had ended, and why.
-    pub(crate) ended: Option<(usize, Ending)>,
-    pub(crate) shielded: bool,
-    pub(crate) budget_ran_out: bool,
-}
+/// What happened, by index into the plan and in the plan's order; continuations are left out.
+pub(crate) type Notes = Vec<(usize, Note)>;
 
 #[derive(Debug)]
 pub(crate) enum Note {
@@ -74,6 +66,12 @@ pub(crate) enum Note {
     },
     Dropped,
     NotRun(Ending),
+    /// The ordinary registrations from this index on were not asked.
+    Ended(Ending),
+    /// Behind all registrations: a cancellation was held back for teardown.
+    Shielded {
+        budget_ran_out: bool,
+    },
 }
 
 /// Why a chain asked nobody further.
@@ -142,11 +140,11 @@ pub struct TeardownReport {
 }
 
 impl<C> InterceptorReport<C> {
-    pub(crate) fn new(plan: Arc<Compiled<C>>, outcome: ChainOutcome<C>, record: Record) -> Self {
+    pub(crate) fn new(plan: Arc<Compiled<C>>, outcome: ChainOutcome<C>, notes: Notes) -> Self {
         Self {
             plan,
             outcome,
-            record,
+            notes,
         }
     }
 
@@ -162,48 +160,55 @@ impl<C> InterceptorReport<C> {
 
     /// Whether a registration replaced the context.
     pub fn replaced(&self) -> bool {
-        self.record
-            .notes
-            .iter()
-            .any(|(_, note)| matches!(note, Note::Replaced | Note::Stopped { replaced: true }))
+        let replaces =
+            |note: &Note| matches!(note, Note::Replaced | Note::Stopped { replaced: true });
+        self.notes.iter().any(|(_, note)| replaces(note))
     }
 
     /// How the teardown stages met a request to cancel.
     pub fn teardown(&self) -> TeardownReport {
-        TeardownReport {
-            shielded: self.record.shielded,
-            budget_ran_out: self.record.budget_ran_out,
+        match self.notes.last() {
+            Some((_, Note::Shielded { budget_ran_out })) => TeardownReport {
+                shielded: true,
+                budget_ran_out: *budget_ran_out,
+            },
+            _ => TeardownReport::default(),
         }
     }
 
     /// Every registration of the plan, in the plan's order.
     pub fn entries(&self) -> impl ExactSizeIterator<Item = InterceptorEntry<'_>> {
         let outline: &Outline = &self.plan.outline;
-        let mut notes = self.record.notes.iter().peekable();
+        let mut notes = self.notes.iter().peekable();
+        let mut ended = None;
         outline
             .places
             .iter()
             .enumerate()
             .map(move |(index, place)| {
-                let note = notes.next_if(|(at, _)| *at == index).map(|(_, note)| note);
+                let mut next = || notes.next_if(|(at, _)| *at == index).map(|(_, note)| note);
+                let mut note = next();
+                if let Some(Note::Ended(ending)) = note {
+                    ended = Some(*ending);
+                    note = next();
+                }
+                let state = match (note, ended) {
+                    (Some(note), _) => self.state(note),
+                    (None, Some(ending)) if index < self.plan.teardown_from => {
+                        EntryState::NotRun(ending)
+                    }
+                    (None, _) => EntryState::Continued,
+                };
                 InterceptorEntry {
                     name: &place.name,
                     stage: &outline.stages[place.stage].name,
                     order: place.order,
-                    state: self.state(index, note),
+                    state,
                 }
             })
     }
 
-    fn state<'a>(&'a self, index: usize, note: Option<&'a Note>) -> EntryState<'a> {
-        let Some(note) = note else {
-            return match self.record.ended {
-                Some((from, ending)) if (from..self.plan.teardown_from).contains(&index) => {
-                    EntryState::NotRun(ending)
-                }
-                _ => EntryState::Continued,
-            };
-        };
+    fn state<'a>(&'a self, note: &'a Note) -> EntryState<'a> {
         match note {
             Note::Replaced => EntryState::Replaced,
             Note::Stopped { replaced } => EntryState::Stopped {
@@ -225,6 +230,8 @@ impl<C> InterceptorReport<C> {
                 // A chain that proceeds was decided by nobody.
                 ChainOutcome::Proceed(_) => EntryState::Continued,
             },
+            // Neither is the note of a registration.
+            Note::Ended(_) | Note::Shielded { .. } => EntryState::Continued,
         }
     }
 }

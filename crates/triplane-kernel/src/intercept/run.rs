@@ -7,7 +7,7 @@ use crate::cancel::CancelCause;
 use crate::failure::{HandlerError, HandlerFailure};
 use crate::intercept::decision::{Decision, Denial, EvidenceRef};
 use crate::intercept::plan::Compiled;
-use crate::intercept::report::{ChainOutcome, Ending, InterceptorReport, Note, Record};
+use crate::intercept::report::{ChainOutcome, Ending, InterceptorReport, Note, Notes};
 use crate::intercept::stage::StageFailure;
 
 /// The kind of evidence that says which class of failure a denial stands for: `error` or `panic`.
@@ -28,16 +28,17 @@ pub(crate) struct Run<'p, C> {
     pub(crate) plan: &'p Arc<Compiled<C>>,
     pub(crate) context: C,
     pub(crate) verdict: Verdict,
-    pub(crate) record: Record,
+    pub(crate) notes: Notes,
 }
 
 impl<'p, C> Run<'p, C> {
+    #[inline]
     pub(crate) fn new(plan: &'p Arc<Compiled<C>>, context: C) -> Self {
         Self {
             plan,
             context,
             verdict: Verdict::Open,
-            record: Record::default(),
+            notes: Notes::new(),
         }
     }
 
@@ -50,7 +51,7 @@ impl<'p, C> Run<'p, C> {
         match ending {
             None => ControlFlow::Continue(()),
             Some(ending) => {
-                self.record.ended = Some((index + 1, ending));
+                self.note(index + 1, Note::Ended(ending));
                 ControlFlow::Break(())
             }
         }
@@ -129,7 +130,7 @@ impl<'p, C> Run<'p, C> {
     }
 
     pub(crate) fn note(&mut self, index: usize, note: Note) {
-        self.record.notes.push((index, note));
+        self.notes.push((index, note));
     }
 
     /// Raises a cancellation that a teardown stage held back: it wins over what was decided.
@@ -146,7 +147,7 @@ impl<'p, C> Run<'p, C> {
                 },
             ),
         };
-        for (noted, note) in &mut self.record.notes {
+        for (noted, note) in &mut self.notes {
             if *noted == at && matches!(note, Note::Decisive) {
                 *note = displaced;
                 return;
@@ -154,6 +155,7 @@ impl<'p, C> Run<'p, C> {
         }
     }
 
+    #[inline]
     pub(crate) fn finish(self) -> InterceptorReport<C> {
         let name = |index: usize| self.plan.outline.places[index].name.clone();
         let outcome = match self.verdict {
@@ -169,7 +171,7 @@ impl<'p, C> Run<'p, C> {
                 by: name(index),
             },
         };
-        InterceptorReport::new(Arc::clone(self.plan), outcome, self.record)
+        InterceptorReport::new(Arc::clone(self.plan), outcome, self.notes)
     }
 }
 

@@ -45,6 +45,8 @@ enum Waited<C> {
 impl<C> Run<'_, C> {
     pub(crate) async fn teardown(&mut self, scope: &Scope) {
         let mut held = None;
+        let mut budget_ran_out = false;
+        let cancelled_before = self.cancelled();
         let mut stage: Option<Stage> = None;
         for index in self.plan.teardown_from..self.plan.handlers.len() {
             let stage = self.enter(&mut stage, index, held.is_some());
@@ -58,7 +60,7 @@ impl<C> Run<'_, C> {
                 Err(failure) => Waited::Answered(Err(failure)),
                 Ok(Step::Ready(answer)) => Waited::Answered(answer),
                 Ok(Step::Later(future)) => {
-                    let watch = held.is_none() && !self.cancelled();
+                    let watch = held.is_none() && !cancelled_before;
                     let shielded = WaitShielded {
                         future,
                         index,
@@ -68,7 +70,6 @@ impl<C> Run<'_, C> {
                     shielded.wait(scope, &mut held).await
                 }
             };
-            self.record.shielded |= held.is_some();
             match waited {
                 Waited::Answered(answer) => {
                     if self.settle_teardown(index, answer) {
@@ -78,11 +79,14 @@ impl<C> Run<'_, C> {
                 }
                 Waited::RanOut => {
                     stage.ran_out = true;
-                    self.record.budget_ran_out = true;
+                    budget_ran_out = true;
                     self.note(index, Note::Dropped);
                     stage.shield.cancel(CancelCause::Deadline);
                 }
             }
+        }
+        if cancelled_before || held.is_some() {
+            self.note(usize::MAX, Note::Shielded { budget_ran_out });
         }
         if let Some(Held { cause, at }) = held {
             self.raise(at, cause);
@@ -91,7 +95,7 @@ impl<C> Run<'_, C> {
 
     pub(crate) fn teardown_sync(&mut self) {
         let shield = Scope::new();
-        self.record.shielded = self.cancelled();
+        let shielded = self.cancelled();
         for index in self.plan.teardown_from..self.plan.handlers.len() {
             let asking = || self.plan.handlers[index].intercept(&self.context, &shield);
             let answer = match contain(asking) {
@@ -103,6 +107,14 @@ impl<C> Run<'_, C> {
                 self.rest_not_run(index + 1);
                 break;
             }
+        }
+        if shielded {
+            self.note(
+                usize::MAX,
+                Note::Shielded {
+                    budget_ran_out: false,
+                },
+            );
         }
     }
 
@@ -137,7 +149,6 @@ impl<C> Run<'_, C> {
     ) -> &'s mut Stage {
         let declared = self.plan.outline.places[index].stage;
         let waiting = held || self.cancelled();
-        self.record.shielded |= waiting;
         if stage.as_ref().is_none_or(|stage| stage.index != declared) {
             let StageKind::Teardown {
                 budget: Some(budget),

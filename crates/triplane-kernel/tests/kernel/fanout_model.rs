@@ -591,7 +591,7 @@ fn entries<T>(
     all.collect()
 }
 
-fn entry<T>(outcome: &HandlerOutcome<T>) -> &'static str {
+fn entry<T>(outcome: HandlerOutcome<&T, &HandlerFailure>) -> &'static str {
     match outcome {
         HandlerOutcome::Value(_) => "value",
         HandlerOutcome::Failed(HandlerFailure::Fatal(_)) => "fatal",
