@@ -28,12 +28,15 @@ mod change;
 mod claim;
 mod load;
 mod settle;
+mod convey;
+mod tally;
 mod read;
 mod worker;
 
 pub use read::{OutboxEntry, OutboxHistory, OutboxTransition};
 pub use status::OutboxStatus;
-pub use worker::{DeliveryTally, DeliveryWorker};
+pub use tally::DeliveryTally;
+pub use worker::DeliveryWorker;
 
 pub(crate) use read::{entries, history};
 

@@ -1,24 +1,21 @@
 //! The delivery worker: claims, sends outside of any transaction, settles.
 
-use std::any::Any;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::fmt;
-use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures::FutureExt as _;
 use futures::future::join_all;
-use serde::Serialize;
 
-use crate::delivery::{DeliveryIntent, DeliveryResult, DeliverySink};
+use crate::delivery::DeliverySink;
 use crate::engine::lease::LeaseHolder;
 use crate::engine::outbox::change::{Change, apply_changes};
 use crate::engine::outbox::claim::{ClaimRequest, Claimed, ClaimedAttempt, LeasedRow, claim};
+use crate::engine::outbox::convey::convey;
 use crate::engine::outbox::load::load;
 use crate::engine::outbox::read::backlog;
 use crate::engine::outbox::settle::{interrupted_max, lease_void, settlement, unreadable};
-use crate::engine::outbox::status::{OutboxStatus, Reason};
+use crate::engine::outbox::tally::DeliveryTally;
 use crate::engine::store::Connections;
 use crate::error::StateError;
 use crate::retry::RetryPolicy;
@@ -26,7 +23,7 @@ use crate::retry::RetryPolicy;
 /// Conveys committed intents to their sinks (ADR-0059, ADR-0120 D5).
 ///
 /// Any number of workers, in any number of processes, may work on one store. An intent whose sink is
-/// not registered here stays as it is.
+/// not registered here stays as it is; [`DeliveryWorker::without_sink`] counts those.
 #[derive(Clone)]
 pub struct DeliveryWorker {
     connections: Arc<Connections>,
@@ -34,26 +31,6 @@ pub struct DeliveryWorker {
     retry: RetryPolicy,
     attempt_max: Duration,
     holder: LeaseHolder,
-}
-
-/// What a delivery did. A worker's own account; the store has the whole one.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-#[non_exhaustive]
-pub struct DeliveryTally {
-    /// Attempts that the sink took.
-    pub delivered: u64,
-    /// Attempts that failed and will be made again.
-    pub retried: u64,
-    /// Attempts of which nothing is known; made again while the bound allows it.
-    pub unknown: u64,
-    /// Intents that were given up: rejected, unreadable, or out of attempts.
-    pub dead_lettered: u64,
-    /// Intents whose time was over before the attempt.
-    pub expired: u64,
-    /// Results that came too late: another worker had claimed the next attempt.
-    pub superseded: u64,
-    /// Leases of dead processes that were ended.
-    pub leases_voided: u64,
 }
 
 impl fmt::Debug for DeliveryWorker {
@@ -300,84 +277,4 @@ enum Rounds {
 enum Claims {
     Next,
     Nothing,
-}
-
-/// Calls the sink. Whatever it does, every intent gets a result.
-async fn convey(
-    sink: &dyn DeliverySink,
-    intents: &[DeliveryIntent],
-    attempt_max: Duration,
-) -> Vec<DeliveryResult> {
-    if intents.is_empty() {
-        return Vec::new();
-    }
-    let batch_max = attempt_max.saturating_mul(u32::try_from(intents.len()).unwrap_or(u32::MAX));
-    // The call itself may panic too, before there is a future.
-    let call = AssertUnwindSafe(async { sink.deliver_batch(intents).await }).catch_unwind();
-    let mut results = match tokio::time::timeout(batch_max, call).await {
-        Ok(Ok(results)) => results,
-        Ok(Err(panic)) => {
-            let error = format!("the sink panicked: {}", panic_text(panic.as_ref()));
-            tracing::error!(intents = intents.len(), "{error}");
-            vec![DeliveryResult::Retry { error, after: None }; intents.len()]
-        }
-        Err(_elapsed) => {
-            let error = format!("the sink gave no answer within {batch_max:?}");
-            vec![DeliveryResult::Unknown { error }; intents.len()]
-        }
-    };
-    results.resize_with(intents.len(), || DeliveryResult::Unknown {
-        error: "the sink gave no answer for this intent".to_owned(),
-    });
-    results
-}
-
-fn panic_text(panic: &(dyn Any + Send)) -> &str {
-    let text = panic.downcast_ref::<&str>().copied();
-    text.or_else(|| panic.downcast_ref::<String>().map(String::as_str))
-        .unwrap_or("without a message")
-}
-
-impl DeliveryTally {
-    /// Adds another account to this one.
-    pub fn add(&mut self, other: Self) {
-        let Self {
-            delivered,
-            retried,
-            unknown,
-            dead_lettered,
-            expired,
-            superseded,
-            leases_voided,
-        } = other;
-        self.delivered += delivered;
-        self.retried += retried;
-        self.unknown += unknown;
-        self.dead_lettered += dead_lettered;
-        self.expired += expired;
-        self.superseded += superseded;
-        self.leases_voided += leases_voided;
-    }
-
-    /// Counts settlements by what they became, and those that came too late.
-    fn count(&mut self, changes: &[Change], held: &HashSet<i64>) {
-        for change in changes {
-            if !held.contains(&change.id) {
-                tracing::warn!(
-                    intent = change.id,
-                    attempt = change.from_attempt,
-                    "a result came too late: another worker has claimed the next attempt"
-                );
-                self.superseded += 1;
-                continue;
-            }
-            match (change.to, change.reason) {
-                (OutboxStatus::Delivered, _) => self.delivered += 1,
-                (OutboxStatus::Pending, Reason::OutcomeUnknown) => self.unknown += 1,
-                (OutboxStatus::Pending, Reason::LeaseVoid) => self.leases_voided += 1,
-                (OutboxStatus::Pending, _) => self.retried += 1,
-                _ => self.dead_lettered += 1,
-            }
-        }
-    }
 }

@@ -19,7 +19,7 @@ const _: () = assert!(libsqlite3_sys::SQLITE_VERSION_NUMBER >= 3_051_003);
 
 /// The log is emptied into the database at this many pages of 4 KiB, and one that a large
 /// transaction has stretched is cut to as many bytes.
-const LOG_PAGES_MAX: u32 = 1_000;
+const LOG_PAGES_MAX: u32 = 800;
 const LOG_BYTES_MAX: u32 = LOG_PAGES_MAX * 4_096;
 
 /// A larger log is not kept: opening the store reads it, a fifth of a millisecond for this much.
