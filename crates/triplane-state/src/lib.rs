@@ -42,6 +42,8 @@ pub use engine::{
         UnitOfWork,
     },
     handle::Store,
+    inspect::{Scrutiny, StoreInspection, UnsettledIntent},
+    operations::{DeliveryRecord, EvidenceRecord, OperationPage, OperationRecord},
     outbox::{
         DeliveryTally, DeliveryWorker, OutboxEntry, OutboxHistory, OutboxStatus, OutboxTransition,
     },

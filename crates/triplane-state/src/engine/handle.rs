@@ -2,13 +2,16 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::commit::PendingFact;
 use crate::engine::commit::{CommitQueue, UnitOfWork};
+use crate::engine::inspect::{Scrutiny, StoreInspection, inspect};
+use crate::engine::operations::{OperationPage, OperationRecord, named, page as operations};
 use crate::engine::outbox::{
     DeliveryWorker, OutboxEntry, OutboxHistory, OutboxStatus, entries, history,
 };
-use crate::engine::signal_log::{SessionSummary, SignalRecord, page, sessions};
+use crate::engine::signal_log::{SessionSummary, SignalRecord, page, sessions, sessions_like};
 use crate::engine::stats::{StoreStats, stats, unsettled};
 use crate::engine::store::{Connections, StoreOptions};
 use crate::error::StateError;
@@ -50,6 +53,25 @@ impl Store {
         let connections = Arc::new(Connections::open(options).await?);
         let queue = CommitQueue::start(Arc::clone(&connections));
         Ok(Self { connections, queue })
+    }
+
+    /// Looks at the store at `path` without opening it for work: a missing one is not made, an
+    /// older one not upgraded, and the write-ahead log stays as it is.
+    ///
+    /// # Errors
+    ///
+    /// What stands at the path instead of a store that this program knows, as [`Store::open`] says
+    /// it, or what the database says. A missing file is [`StateError::Database`].
+    ///
+    /// # Cancel safety
+    ///
+    /// Cancel safe.
+    pub async fn inspect(
+        path: impl AsRef<Path>,
+        busy_timeout: Duration,
+        scrutiny: Scrutiny,
+    ) -> Result<StoreInspection, StateError> {
+        inspect(path.as_ref(), busy_timeout, scrutiny).await
     }
 
     /// The path of the store file.
@@ -116,6 +138,66 @@ impl Store {
     pub async fn sessions(&self, limit: u32) -> Result<Vec<SessionSummary>, StateError> {
         let mut reader = self.connections.readers.lend().await?;
         let read = sessions(&mut reader, limit).await;
+        read.map_err(|error| self.connections.failure(error))
+    }
+
+    /// The sessions whose names begin with `beginning`, in the order of their names.
+    ///
+    /// # Errors
+    ///
+    /// As [`Store::signals`].
+    ///
+    /// # Cancel safety
+    ///
+    /// Cancel safe.
+    pub async fn sessions_like(
+        &self,
+        beginning: &str,
+        limit: u32,
+    ) -> Result<Vec<SessionSummary>, StateError> {
+        let mut reader = self.connections.readers.lend().await?;
+        let read = sessions_like(&mut reader, beginning, limit).await;
+        read.map_err(|error| self.connections.failure(error))
+    }
+
+    /// A page of a session's operations with their evidence and deliveries, in the order of its
+    /// log: those that begin among the `signals_max` signals after the sequence `after`. The page is
+    /// shorter when its payloads are long. An unknown session has no operations.
+    ///
+    /// # Errors
+    ///
+    /// As [`Store::signals`].
+    ///
+    /// # Cancel safety
+    ///
+    /// Cancel safe.
+    pub async fn operations(
+        &self,
+        session: &str,
+        after: u64,
+        signals_max: u32,
+    ) -> Result<OperationPage, StateError> {
+        let mut reader = self.connections.readers.lend().await?;
+        let read = operations(&mut reader, session, after, signals_max).await;
+        read.map_err(|error| self.connections.failure(error))
+    }
+
+    /// The operations among `identities` that are on record, in no particular order. A payload of
+    /// more than 64 KiB is left out.
+    ///
+    /// # Errors
+    ///
+    /// As [`Store::signals`].
+    ///
+    /// # Cancel safety
+    ///
+    /// Cancel safe.
+    pub async fn operations_named(
+        &self,
+        identities: &[String],
+    ) -> Result<Vec<OperationRecord>, StateError> {
+        let mut reader = self.connections.readers.lend().await?;
+        let read = named(&mut reader, identities).await;
         read.map_err(|error| self.connections.failure(error))
     }
 

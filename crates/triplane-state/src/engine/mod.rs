@@ -7,7 +7,9 @@ mod lease;
 pub(crate) mod signal_log;
 pub(crate) mod commit;
 pub(crate) mod outbox;
+pub(crate) mod operations;
 pub(crate) mod stats;
+pub(crate) mod inspect;
 pub(crate) mod handle;
 #[cfg(test)]
 mod testing;

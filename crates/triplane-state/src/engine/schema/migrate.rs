@@ -15,13 +15,22 @@ struct Migration {
     sql: &'static str,
 }
 
-const MIGRATIONS: &[Migration] = &[Migration {
-    version: 1,
-    sql: concat!(
-        include_str!("migrations/0001_initial.sql"),
-        "PRAGMA user_version = 1;"
-    ),
-}];
+const MIGRATIONS: &[Migration] = &[
+    Migration {
+        version: 1,
+        sql: concat!(
+            include_str!("migrations/0001_initial.sql"),
+            "PRAGMA user_version = 1;"
+        ),
+    },
+    Migration {
+        version: 2,
+        sql: concat!(
+            include_str!("migrations/0002_child_keys.sql"),
+            "PRAGMA user_version = 2;"
+        ),
+    },
+];
 
 /// Applies every step that the store lacks, all of them or none.
 ///

@@ -8,4 +8,4 @@ mod read;
 
 pub use read::{SessionSummary, SignalRecord};
 
-pub(crate) use read::{page, sessions};
+pub(crate) use read::{page, sessions, sessions_like};

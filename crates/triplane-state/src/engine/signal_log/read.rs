@@ -75,13 +75,27 @@ pub(crate) const PAGE_OF_SESSION: &str = page_of!(
      AND signal_log.sequence > ?1 ORDER BY signal_log.sequence LIMIT ?2"
 );
 
+macro_rules! sessions {
+    ($end:literal) => {
+        concat!(
+            "SELECT session.name, latest.sequence, latest.occurred_at_us ",
+            "FROM session LEFT JOIN signal_log AS latest ",
+            "ON latest.session_id = session.id AND latest.sequence = ( ",
+            "SELECT max(sequence) FROM signal_log WHERE session_id = session.id) ",
+            $end,
+        )
+    };
+}
+
 /// The sessions that began last come first.
-pub(crate) const SESSIONS: &str = "\
-    SELECT session.name, latest.sequence, latest.occurred_at_us \
-    FROM session LEFT JOIN signal_log AS latest \
-      ON latest.session_id = session.id AND latest.sequence = ( \
-        SELECT max(sequence) FROM signal_log WHERE session_id = session.id) \
-    ORDER BY session.id DESC LIMIT ?1";
+pub(crate) const SESSIONS: &str = sessions!("ORDER BY session.id DESC LIMIT ?1");
+
+/// Names that begin alike stand together in the index: from the beginning itself up to the greatest
+/// character behind it.
+pub(crate) const SESSIONS_LIKE: &str = sessions!(
+    "WHERE session.name >= ?2 AND session.name <= ?2 || char(0x10FFFF) \
+     AND substr(session.name, 1, length(?2)) = ?2 ORDER BY session.name LIMIT ?1"
+);
 
 /// Reads the page after `after`: a sequence for one session, a position for the whole log.
 pub(crate) async fn page(
@@ -105,10 +119,21 @@ pub(crate) async fn sessions(
     connection: &mut SqliteConnection,
     limit: u32,
 ) -> Result<Vec<SessionSummary>, sqlx::Error> {
-    let rows = sqlx::query(SESSIONS)
-        .bind(limit)
-        .fetch_all(connection)
-        .await?;
+    let query = sqlx::query(SESSIONS).bind(limit);
+    summaries(&query.fetch_all(connection).await?)
+}
+
+/// The sessions whose names begin with `beginning`, in the order of their names.
+pub(crate) async fn sessions_like(
+    connection: &mut SqliteConnection,
+    beginning: &str,
+    limit: u32,
+) -> Result<Vec<SessionSummary>, sqlx::Error> {
+    let query = sqlx::query(SESSIONS_LIKE).bind(limit).bind(beginning);
+    summaries(&query.fetch_all(connection).await?)
+}
+
+fn summaries(rows: &[SqliteRow]) -> Result<Vec<SessionSummary>, sqlx::Error> {
     let summaries = rows.iter().map(|row| {
         Ok(SessionSummary {
             session: row.try_get(0)?,
@@ -145,7 +170,7 @@ impl SignalRecord {
 
 #[cfg(test)]
 mod tests {
-    use crate::engine::signal_log::read::{PAGE_OF_ALL, PAGE_OF_SESSION};
+    use crate::engine::signal_log::read::{PAGE_OF_ALL, PAGE_OF_SESSION, SESSIONS_LIKE};
     use crate::engine::testing::{TestStore, assert_looks_up, fact, receipt};
 
     #[tokio::test]
@@ -187,8 +212,35 @@ mod tests {
     #[tokio::test]
     async fn pages_are_looked_up() {
         let test = TestStore::open().await;
-        for sql in [PAGE_OF_ALL, PAGE_OF_SESSION] {
+        for sql in [PAGE_OF_ALL, PAGE_OF_SESSION, SESSIONS_LIKE] {
             assert_looks_up(&test, sql).await;
+        }
+    }
+
+    #[tokio::test]
+    async fn sessions_are_found_by_their_beginning() {
+        let test = TestStore::open().await;
+        for session in ["b-1", "a", "b", "b-2", "c", "B", "b\u{10ffff}"] {
+            let mut told = fact(session, "d");
+            told.session = session.to_owned();
+            let _receipt = receipt(test.commit(told).await);
+        }
+        for (beginning, limit, wanted) in [
+            ("b-", 9, &["b-1", "b-2"][..]),
+            ("b", 9, &["b", "b-1", "b-2", "b\u{10ffff}"]),
+            ("b", 1, &["b"]),
+            ("x", 9, &[]),
+            ("", 2, &["B", "a"]),
+            ("%", 9, &[]),
+        ] {
+            let found = test
+                .store
+                .sessions_like(beginning, limit)
+                .await
+                .expect("reads");
+            let names: Vec<_> = found.iter().map(|it| it.session.as_str()).collect();
+            assert_eq!(names, wanted, "{beginning:?}");
+            assert!(found.iter().all(|it| it.signals == 1));
         }
     }
 }

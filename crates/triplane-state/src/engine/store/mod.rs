@@ -27,7 +27,9 @@ mod connections;
 
 pub use options::{Lifetime, StoreOptions, Synchronous};
 
+pub(crate) use busy::failure;
 pub(crate) use connections::Connections;
+pub(crate) use paths::{absolute, beside};
 pub(crate) use writer::Undo;
 
 #[cfg(test)]
