@@ -117,7 +117,7 @@ struct Rest<'p, 'a, S, T> {
     asked: Option<Stop>,
 }
 
-impl<S, T> Rest<'_, '_, S, T>
+impl<'a, S, T> Rest<'_, 'a, S, T>
 where
     S: Send + Sync + 'static,
     T: Send + 'static,
@@ -153,10 +153,17 @@ where
         Poll::Pending
     }
 
+    /// Those that are left, in the order of registration: the set gives them back in another one.
+    fn take(&mut self) -> Vec<Pending<'a, T>> {
+        let mut left: Vec<_> = std::mem::take(&mut self.set).into_iter().collect();
+        left.sort_unstable_by_key(|one| one.at);
+        left
+    }
+
     /// Asks the cooperative ones to stop, and stops the others.
     fn stop(&mut self, why: Stop, stage: &mut Stage, outcomes: &mut Outcomes<T>) {
         self.asked = Some(why);
-        for mut one in std::mem::take(&mut self.set) {
+        for mut one in self.take() {
             if one.cooperative {
                 self.set.push(one);
             } else if let Some(work) = one.work.take() {
@@ -171,7 +178,7 @@ where
 
     /// Hands those that are left to the dispatcher.
     fn let_go(&mut self, stage: &mut Stage, outcomes: &mut Outcomes<T>) {
-        for mut one in std::mem::take(&mut self.set) {
+        for mut one in self.take() {
             let Some(work) = one.work.take() else {
                 continue;
             };

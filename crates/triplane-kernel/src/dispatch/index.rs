@@ -4,9 +4,11 @@
 //! read after a change: registering into a list of a million costs a tree insertion and no copy,
 //! and the reader who pays for the copy was going to ask the whole list anyway.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::{Arc, OnceLock};
+
+use foldhash::{HashMap, HashMapExt as _};
 
 use crate::dispatch::key::{Key, Keyed};
 use crate::dispatch::registration::{Registration, RegistrationId};

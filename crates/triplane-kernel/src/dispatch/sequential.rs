@@ -172,6 +172,7 @@ pub(crate) enum Begun<'a, T> {
 }
 
 /// Calls one handler, and polls once what is to be awaited in its turn.
+#[inline]
 pub(crate) fn begin<'a, S, T>(
     phase: &'a Phase<'_, S, T>,
     entry: &'a Arc<Entry<S, T>>,
@@ -223,6 +224,7 @@ where
     }
 }
 
+#[inline]
 fn first_poll<'a, T>(mut work: Work<'a, T>, cx: &mut Context<'_>) -> Begun<'a, T> {
     let polled = match &mut work {
         // The loop around this call contains a panic.

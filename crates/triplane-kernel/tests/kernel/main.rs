@@ -6,7 +6,9 @@
 )]
 
 mod chain;
+mod declared;
 mod fanout;
 mod fanout_model;
+mod lifetimes;
 mod policy_product;
 mod profiles;
