@@ -9,18 +9,13 @@ use std::ops::Range;
 use brush_parser::ParserOptions;
 use brush_parser::ast;
 use brush_parser::word::{
-    self, BraceExpressionMember, BraceExpressionOrText, Parameter, ParameterExpr,
-    ParameterTestType, ParameterTransformOp, SpecialParameter, SubstringMatchKind, TildeExpr,
-    WordPiece, WordPieceWithSource,
+    self, Parameter, ParameterExpr, ParameterTestType, ParameterTransformOp, SpecialParameter,
+    SubstringMatchKind, TildeExpr, WordPiece, WordPieceWithSource,
 };
 
+use crate::command::braces::{TooManyWords, WORDS_MAX, braces};
 use crate::command::scope::glob_matches;
 use crate::command::word::{Part, Word};
-
-/// The most words that one raw word may become.
-const WORDS_MAX: usize = 512;
-/// The longest number or letter sequence that is written out; of a longer one, the ends are.
-const SEQUENCE_MAX: i64 = 64;
 
 /// A word that cannot be followed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,7 +29,10 @@ pub(crate) trait Shell {
     fn assign(&mut self, name: &str, value: Word);
     /// The positional parameters, if they are known.
     fn positional(&mut self) -> Option<Vec<Word>>;
-    /// Runs a substitution and says what is known of its output.
+    /// Runs the substitution that a parameter stands for, if it stands for one, and says what is
+    /// known of its output.
+    fn placeholder(&mut self, name: &str, quoted: bool) -> Option<Vec<Part>>;
+    /// Runs a substitution that the scan has not seen, and says what is known of its output.
     fn substitute(&mut self, script: &str, span: &Range<usize>) -> Result<Vec<Part>, Unreadable>;
     /// The home folder.
     fn home(&mut self) -> String;
@@ -92,7 +90,7 @@ pub(crate) fn expand(
         started: false,
     };
     if purpose == Purpose::Argument && raw.contains('{') {
-        for member in braces(raw)? {
+        for member in braces(raw).map_err(|TooManyWords| Unreadable)? {
             expansion.raw(&member)?;
             expansion.end_word();
         }
@@ -129,59 +127,6 @@ pub(crate) fn expand_heredoc(
     };
     expansion.quoted(&pieces)?;
     Ok(expansion.current)
-}
-
-/// The raw words that the brace forms of `raw` stand for.
-fn braces(raw: &str) -> Result<Vec<String>, Unreadable> {
-    let pieces = word::parse_brace_expansions(raw, &options()).map_err(|_| Unreadable)?;
-    match pieces {
-        Some(pieces) => brace_pieces(&pieces),
-        None => Ok(vec![raw.to_owned()]),
-    }
-}
-
-fn brace_pieces(pieces: &[BraceExpressionOrText]) -> Result<Vec<String>, Unreadable> {
-    let mut words = vec![String::new()];
-    for piece in pieces {
-        let members = match piece {
-            BraceExpressionOrText::Text(text) => vec![text.clone()],
-            BraceExpressionOrText::Expr(members) => {
-                let mut all = Vec::new();
-                for member in members {
-                    all.extend(brace_member(member)?);
-                }
-                all
-            }
-        };
-        if words.len() * members.len() > WORDS_MAX {
-            return Err(Unreadable);
-        }
-        words = words
-            .iter()
-            .flat_map(|word| members.iter().map(move |member| format!("{word}{member}")))
-            .collect();
-    }
-    Ok(words)
-}
-
-fn brace_member(member: &BraceExpressionMember) -> Result<Vec<String>, Unreadable> {
-    match member {
-        BraceExpressionMember::Child(pieces) => brace_pieces(pieces),
-        BraceExpressionMember::NumberSequence { start, end, .. } => {
-            let length = start.checked_sub(*end).ok_or(Unreadable)?.checked_abs();
-            Ok(match length {
-                Some(length) if length < SEQUENCE_MAX => {
-                    let (low, high) = (start.min(end), start.max(end));
-                    (*low..=*high).map(|n| n.to_string()).collect()
-                }
-                _ => vec![start.to_string(), end.to_string()],
-            })
-        }
-        BraceExpressionMember::CharSequence { start, end, .. } => {
-            let (low, high) = (start.min(end), start.max(end));
-            Ok((*low..=*high).map(String::from).collect())
-        }
-    }
 }
 
 struct Expansion<'a> {
@@ -242,18 +187,19 @@ impl Expansion<'_> {
             }
             WordPiece::TildeExpansion(tilde) => self.tilde(tilde),
             WordPiece::ParameterExpansion(expr) => {
-                let words = self.parameter(expr, false)?;
-                self.splice(words);
+                if let Some(parts) = self.placeholder(expr, false) {
+                    self.split(&parts);
+                } else {
+                    let words = self.parameter(expr)?;
+                    self.splice(words);
+                }
             }
             WordPiece::CommandSubstitution(script) => {
                 let parts = self.shell.substitute(script, &self.span.clone())?;
                 self.split(&parts);
             }
-            WordPiece::BackquotedCommandSubstitution(script) => {
-                let script = unescape_backquoted(script);
-                let parts = self.shell.substitute(&script, &self.span.clone())?;
-                self.split(&parts);
-            }
+            // The scan sees every backquote that the shell sees.
+            WordPiece::BackquotedCommandSubstitution(_) => return Err(Unreadable),
             WordPiece::EscapeSequence(escape) => {
                 let escaped = escape.strip_prefix('\\').unwrap_or(escape);
                 if escaped != "\n" {
@@ -279,7 +225,14 @@ impl Expansion<'_> {
                     _ => self.text(escape),
                 },
                 WordPiece::ParameterExpansion(expr) => {
-                    let words = self.parameter(expr, true)?;
+                    if let Some(parts) = self.placeholder(expr, true) {
+                        for part in parts {
+                            self.part(part);
+                        }
+                        self.started = true;
+                        continue;
+                    }
+                    let words = self.parameter(expr)?;
                     let separate = is_separate(expr);
                     for (nth, word) in words.into_iter().enumerate() {
                         if nth > 0 {
@@ -300,16 +253,20 @@ impl Expansion<'_> {
                         self.part(part);
                     }
                 }
-                WordPiece::BackquotedCommandSubstitution(script) => {
-                    let script = unescape_backquoted(script).replace("\\\"", "\"");
-                    for part in self.shell.substitute(&script, &self.span.clone())? {
-                        self.part(part);
-                    }
-                }
                 other => self.piece(other)?,
             }
         }
         Ok(())
+    }
+
+    fn placeholder(&mut self, expr: &ParameterExpr, quoted: bool) -> Option<Vec<Part>> {
+        match expr {
+            ParameterExpr::Parameter {
+                parameter: Parameter::Named(name),
+                indirect: false,
+            } => self.shell.placeholder(name, quoted),
+            _ => None,
+        }
     }
 
     /// Unquoted text: its patterns are parts of their own.
@@ -515,7 +472,7 @@ impl Expansion<'_> {
     }
 
     /// The words of a parameter form. An unset variable may have come from outside: it is unknown.
-    fn parameter(&mut self, expr: &ParameterExpr, quoted: bool) -> Result<Vec<Word>, Unreadable> {
+    fn parameter(&mut self, expr: &ParameterExpr) -> Result<Vec<Word>, Unreadable> {
         match expr {
             ParameterExpr::Parameter {
                 parameter,
@@ -529,7 +486,6 @@ impl Expansion<'_> {
                 if matches!(parameter, Parameter::Named(_)) {
                     words.truncate(1);
                 }
-                let _ = quoted;
                 Ok(words)
             }
             ParameterExpr::UseDefaultValues {
@@ -808,19 +764,6 @@ fn is_separate(expr: &ParameterExpr) -> bool {
         ),
         _ => false,
     }
-}
-
-/// A backquoted script keeps one backslash of each pair.
-fn unescape_backquoted(script: &str) -> String {
-    let mut text = String::with_capacity(script.len());
-    let mut chars = script.chars().peekable();
-    while let Some(c) = chars.next() {
-        match (c, chars.peek()) {
-            ('\\', Some('\\' | '$' | '`')) => text.extend(chars.next()),
-            _ => text.push(c),
-        }
-    }
-    text
 }
 
 /// Decodes the escapes of `$'…'`; `None` when the result is not text.

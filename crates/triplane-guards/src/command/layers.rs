@@ -229,7 +229,9 @@ fn operand(args: &[Word], values: &[&str]) -> usize {
         let bundled_value = !text.starts_with("--")
             && text.len() > 2
             && values.iter().any(|value| {
-                value.len() == 2 && text.ends_with(&value[1..]) && !values.contains(&&text[..2])
+                value.len() == 2
+                    && text.ends_with(&value[1..])
+                    && !values.iter().any(|value| value.len() == 2 && text.starts_with(value))
             });
         if values.contains(&text) || bundled_value {
             at += 1;

@@ -6,6 +6,7 @@
 
 pub mod word;
 pub mod scope;
+pub(crate) mod braces;
 pub(crate) mod expand;
 pub mod scan;
 pub mod parser_thread;

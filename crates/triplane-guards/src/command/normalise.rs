@@ -13,7 +13,7 @@ use crate::command::expand::{Purpose, Shell, Unreadable, expand, expand_heredoc}
 use crate::command::find;
 use crate::command::layers::{Host, Layer, is_shell, join, layers, replaced};
 use crate::command::output::output;
-use crate::command::parse::{Script, parse};
+use crate::command::parse::{PLACEHOLDER, Rewritten, Script, parse};
 use crate::command::sql::{self, Dialect, SqlAct};
 use crate::command::state::{Folders, Function, ShellState, Value};
 use crate::command::word::{Part, Word};
@@ -84,7 +84,8 @@ pub(crate) fn normalise(command: &str, place: &Place) -> Vec<Simple> {
         depth: 0,
         calling: Vec::new(),
         parallel: 0,
-        substitutions: 0,
+        scripts: 0,
+        substitutions: Vec::new(),
         exhausted: false,
     };
     let mut state = ShellState::new(place);
@@ -102,37 +103,29 @@ struct Normaliser<'p> {
     calling: Vec<String>,
     /// How many pipelines and background jobs surround the current command.
     parallel: usize,
-    substitutions: usize,
+    /// How many scripts have been walked.
+    scripts: usize,
+    /// The command substitutions that parameters stand for, by their numbers.
+    substitutions: Vec<(Rc<str>, Range<usize>)>,
     exhausted: bool,
 }
 
 /// How positions of a parsed text map to the outermost command.
 #[derive(Debug)]
-struct Origin<'t> {
-    text: &'t str,
+struct Origin {
+    rewritten: Rewritten,
     /// The offset of `text` in the outermost command, if it stands there as it is.
     base: Option<usize>,
     span: Range<usize>,
 }
 
-impl Origin<'_> {
+impl Origin {
     fn map(&self, span: Option<&SourceSpan>) -> Range<usize> {
         let (Some(base), Some(span)) = (self.base, span) else {
             return self.span.clone();
         };
-        let byte = |chars: usize| {
-            if self.text.is_ascii() {
-                chars
-            } else {
-                self.text
-                    .char_indices()
-                    .nth(chars)
-                    .map_or(self.text.len(), |(at, _)| at)
-            }
-        };
-        let start = base + byte(span.start.index);
-        let end = base + byte(span.end.index).min(self.text.len());
-        start.min(end)..end
+        let Range { start, end } = self.rewritten.original(span);
+        base + start..base + end
     }
 }
 
@@ -179,7 +172,6 @@ struct Eval<'e, 'p> {
     normaliser: &'e mut Normaliser<'p>,
     state: &'e mut ShellState,
     picks: &'e mut Picks,
-    substitute: bool,
 }
 
 impl Shell for Eval<'_, '_> {
@@ -199,10 +191,18 @@ impl Shell for Eval<'_, '_> {
         self.state.positional.clone()
     }
 
+    fn placeholder(&mut self, name: &str, quoted: bool) -> Option<Vec<Part>> {
+        let number: usize = name.strip_prefix(PLACEHOLDER)?.parse().ok()?;
+        let (script, span) = self.normaliser.substitutions.get(number)?.clone();
+        // Within double quotes a backquoted script escapes its own double quotes.
+        let escaped = quoted
+            && script.contains("\\\"")
+            && self.normaliser.source[span.clone()].starts_with('`');
+        let script = if escaped { script.replace("\\\"", "\"").into() } else { script };
+        self.substitute(&script, &span).ok()
+    }
+
     fn substitute(&mut self, script: &str, span: &Range<usize>) -> Result<Vec<Part>, Unreadable> {
-        if !self.substitute {
-            return Ok(vec![Part::Unknown]);
-        }
         let mut inner = self.state.clone();
         let mut parts = self
             .normaliser
@@ -244,7 +244,7 @@ impl Shell for Eval<'_, '_> {
 /// What surrounds a command in its text.
 #[derive(Clone, Copy)]
 struct Frame<'a> {
-    origin: &'a Origin<'a>,
+    origin: &'a Origin,
     /// What is known of standard input, if it is not the shell's own.
     input: Option<&'a Word>,
     /// Whether anybody reads the output.
@@ -295,8 +295,8 @@ impl Normaliser<'_> {
         wanted: bool,
     ) -> Output {
         self.depth += 1;
-        self.substitutions += 1;
-        let output = if self.depth > SCRIPTS_MAX || self.substitutions > SIMPLES_MAX || self.exhausted {
+        self.scripts += 1;
+        let output = if self.depth > SCRIPTS_MAX || self.scripts > SIMPLES_MAX || self.exhausted {
             self.emit(pseudo::TOO_MUCH, Vec::new(), span.clone(), state);
             vec![Part::Unknown]
         } else {
@@ -316,18 +316,28 @@ impl Normaliser<'_> {
     ) -> Output {
         let region = self.source.get(span.clone()).unwrap_or("");
         let base = region.find(text).map(|at| span.start + at);
-        let origin = Origin {
-            text,
+        let substitutions = &mut self.substitutions;
+        let parsed = parse(text, |script, at| {
+            let place = match base {
+                Some(base) => base + at.start..base + at.end,
+                None => span.clone(),
+            };
+            substitutions.push((script.into(), place));
+            substitutions.len() - 1
+        });
+        let origin = |rewritten| Origin {
+            rewritten,
             base,
             span: span.clone(),
         };
-        let frame = Frame {
-            origin: &origin,
-            input,
-            wanted,
-        };
-        match parse(text) {
+        match parsed {
             Ok(Script::Plain(words)) => {
+                let origin = origin(Rewritten::default());
+                let frame = Frame {
+                    origin: &origin,
+                    input,
+                    wanted,
+                };
                 let argv: Vec<Word> = words
                     .into_iter()
                     .map(|(word, at)| {
@@ -340,7 +350,13 @@ impl Normaliser<'_> {
                     .collect();
                 self.argv(argv, frame, state)
             }
-            Ok(Script::Program(program)) => {
+            Ok(Script::Program(program, rewritten)) => {
+                let origin = origin(rewritten);
+                let frame = Frame {
+                    origin: &origin,
+                    input,
+                    wanted,
+                };
                 let mut output = Output::new();
                 for list in &program.complete_commands {
                     output.extend(self.list(list, frame, state));
@@ -682,7 +698,7 @@ impl Normaliser<'_> {
             ast::ExtendedTestExpr::BinaryTest(_, left, right) => {
                 self.expand_word(left, Purpose::Value, frame, state, &mut picks);
                 // The right side may be a pattern, which is no word.
-                if right.value.contains("$(") || right.value.contains('`') {
+                if right.value.contains('$') {
                     self.expand_word(right, Purpose::Value, frame, state, &mut picks);
                 }
             }
@@ -690,7 +706,7 @@ impl Normaliser<'_> {
     }
 
     fn arithmetic(&mut self, expr: &str, frame: Frame<'_>, state: &mut ShellState) {
-        if expr.contains("$(") || expr.contains('`') {
+        if expr.contains('$') {
             let word = ast::Word::new(expr);
             self.expand_word(&word, Purpose::Value, frame, state, &mut Picks::default());
         }
@@ -724,7 +740,6 @@ impl Normaliser<'_> {
                 normaliser: self,
                 state,
                 picks,
-                substitute: true,
             },
         );
         expanded.unwrap_or_else(|Unreadable| {
@@ -755,7 +770,12 @@ impl Normaliser<'_> {
                     self.assignment(assignment, frame, state);
                 }
             }
-            return self.written(redirected.output, Output::new(), state);
+            // `$(<file)` is what the file holds.
+            let output = match redirected.input {
+                Some(input) if frame.wanted => input.parts,
+                Some(_) | None => Output::new(),
+            };
+            return self.written(redirected.output, output, state);
         };
         // Values before a command go to its environment; their substitutions run all the same.
         if !prefix.is_empty() {
@@ -873,7 +893,6 @@ impl Normaliser<'_> {
                             normaliser: self,
                             state,
                             picks: &mut picks,
-                            substitute: true,
                         };
                         match expand_heredoc(&document.doc.value, &span, &mut eval) {
                             Ok(content) => content,
@@ -1078,7 +1097,11 @@ impl Normaliser<'_> {
         }
         let name = program_name(path);
         if let Some(output) = self.builtin(&name, args, &span, frame, state) {
-            return output;
+            let prints = matches!(
+                name.as_str(),
+                "export" | "declare" | "typeset" | "local" | "readonly" | "alias" | "set" | "trap"
+            );
+            return if prints && frame.wanted { vec![Part::Unknown] } else { output };
         }
         self.emit(&name, args.to_vec(), span.clone(), state);
         let mut printed = Output::new();
@@ -1160,7 +1183,7 @@ impl Normaliser<'_> {
             .cloned()
             .collect();
         let origin = Origin {
-            text: "",
+            rewritten: Rewritten::default(),
             base: None,
             span: 0..self.source.len(),
         };

@@ -1,9 +1,18 @@
 //! From text to the shell grammar's tree, or to plain words where no grammar is needed.
+//!
+//! The grammar is shown no command substitution: where one ends is decided by the scan, which
+//! knows comments and heredocs inside it, and the grammar reads a parameter in its place. The
+//! substitution's own text is parsed when that parameter is expanded.
 
-use brush_parser::ast;
+use std::ops::Range;
+
+use brush_parser::{SourceSpan, ast};
 
 use crate::command::expand::options;
-use crate::command::scan::{ScanRefusal, scan};
+use crate::command::scan::{ScanRefusal, substitutions};
+
+/// How the parameters are called that stand for substitutions; no text may use such a name.
+pub(crate) const PLACEHOLDER: &str = "__triplane_substitution_";
 
 /// A script that can be walked.
 #[derive(Debug)]
@@ -11,7 +20,7 @@ pub(crate) enum Script<'t> {
     /// One command of plain words: nothing in it is quoted, expanded or special.
     Plain(Vec<(&'t str, usize)>),
     /// Anything else.
-    Program(ast::Program),
+    Program(ast::Program, Rewritten),
 }
 
 /// Why a text is no script.
@@ -24,6 +33,9 @@ pub enum Unparsable {
     /// The grammar refused it.
     #[error("the command is not valid shell text: {0}")]
     Grammar(String),
+    /// It uses a name that the guard keeps for itself.
+    #[error("the command uses a name that begins with `{PLACEHOLDER}`")]
+    ReservedName,
 }
 
 /// Words that the shell reads as its own at the start of a command.
@@ -54,15 +66,104 @@ pub(crate) fn plain(text: &str) -> Option<Vec<(&str, usize)>> {
 }
 
 /// Parses `text`. Anything but plain words must come from the parser's thread.
-pub(crate) fn parse(text: &str) -> Result<Script<'_>, Unparsable> {
+///
+/// Each command substitution is given to `register`, with its place in `text`; the number that it
+/// answers becomes a part of the parameter's name.
+pub(crate) fn parse<'t>(
+    text: &'t str,
+    mut register: impl FnMut(String, Range<usize>) -> usize,
+) -> Result<Script<'t>, Unparsable> {
     if let Some(words) = plain(text) {
         return Ok(Script::Plain(words));
     }
-    scan(text)?;
+    if text.contains(PLACEHOLDER) {
+        return Err(Unparsable::ReservedName);
+    }
+    let mut rewritten = Rewritten::default();
+    let mut from = 0;
+    for found in substitutions(text)? {
+        let Range { start, end } = found.span.clone();
+        let script = if found.backquoted {
+            unescape_backquoted(&text[start + 1..end - 1])
+        } else {
+            text[start + 2..end - 1].to_owned()
+        };
+        let number = register(script, found.span);
+        rewritten.text.push_str(&text[from..start]);
+        let at = rewritten.text.len();
+        rewritten.text.push_str("${");
+        rewritten.text.push_str(PLACEHOLDER);
+        rewritten.text.push_str(&number.to_string());
+        rewritten.text.push('}');
+        rewritten.edits.push(Edit {
+            new: at..rewritten.text.len(),
+            old: start..end,
+        });
+        from = end;
+    }
+    rewritten.text.push_str(&text[from..]);
     let options = options();
-    let tokens = brush_parser::uncached_tokenize_str(text, &options.tokenizer_options())
-        .map_err(|error| Unparsable::Grammar(error.to_string()))?;
-    brush_parser::parse_tokens(&tokens, &options)
-        .map(Script::Program)
-        .map_err(|error| Unparsable::Grammar(error.to_string()))
+    let grammar = |error: &dyn std::fmt::Display| Unparsable::Grammar(error.to_string());
+    let tokens =
+        brush_parser::uncached_tokenize_str(&rewritten.text, &options.tokenizer_options())
+            .map_err(|error| grammar(&error))?;
+    let program =
+        brush_parser::parse_tokens(&tokens, &options).map_err(|error| grammar(&error))?;
+    Ok(Script::Program(program, rewritten))
+}
+
+/// A backquoted script keeps one backslash of each pair.
+fn unescape_backquoted(script: &str) -> String {
+    let mut text = String::with_capacity(script.len());
+    let mut chars = script.chars().peekable();
+    while let Some(c) = chars.next() {
+        match (c, chars.peek()) {
+            ('\\', Some('\\' | '$' | '`')) => text.extend(chars.next()),
+            _ => text.push(c),
+        }
+    }
+    text
+}
+
+/// The text that the grammar was shown, and where it differs from the original.
+#[derive(Debug, Default)]
+pub(crate) struct Rewritten {
+    text: String,
+    edits: Vec<Edit>,
+}
+
+#[derive(Debug)]
+struct Edit {
+    new: Range<usize>,
+    old: Range<usize>,
+}
+
+impl Rewritten {
+    /// The place in the original, in bytes, of a place that the grammar names in characters.
+    pub(crate) fn original(&self, span: &SourceSpan) -> Range<usize> {
+        let start = self.byte(span.start.index);
+        let end = self.byte(span.end.index);
+        let start = self.unedited(start, |edit| edit.old.start);
+        let end = self.unedited(end, |edit| edit.old.end);
+        start.min(end)..end
+    }
+
+    fn byte(&self, chars: usize) -> usize {
+        if self.text.is_ascii() {
+            chars.min(self.text.len())
+        } else {
+            self.text
+                .char_indices()
+                .nth(chars)
+                .map_or(self.text.len(), |(at, _)| at)
+        }
+    }
+
+    fn unedited(&self, at: usize, within: impl Fn(&Edit) -> usize) -> usize {
+        match self.edits.iter().rev().find(|edit| edit.new.start < at) {
+            Some(edit) if at < edit.new.end => within(edit),
+            Some(edit) => at - edit.new.end + edit.old.end,
+            None => at,
+        }
+    }
 }

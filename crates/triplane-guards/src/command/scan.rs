@@ -8,6 +8,8 @@
 //! Single quotes, comments and quoted heredocs are skipped. In an unquoted heredoc only
 //! substitutions count. A `)` that ends the pattern of a `case` arm closes nothing.
 
+use std::ops::Range;
+
 /// The longest command that is judged, in bytes.
 pub const BYTES_MAX: usize = 64 * 1024;
 /// The deepest nesting that is judged.
@@ -42,6 +44,17 @@ pub enum ScanRefusal {
     /// The old arithmetic form `$[`, on which the parser cannot be bounded.
     #[error("the command holds `$[`")]
     OldArithmetic,
+    /// A heredoc whose end is named by an expansion.
+    #[error("the end of a heredoc is named by an expansion")]
+    HeredocTag,
+}
+
+/// A command substitution as it stands in a text, nested in no other.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Substitution {
+    /// All of it, its signs included.
+    pub(crate) span: Range<usize>,
+    pub(crate) backquoted: bool,
 }
 
 /// Looks at `command` once.
@@ -50,6 +63,14 @@ pub enum ScanRefusal {
 ///
 /// Returns the first [`ScanRefusal`] that applies.
 pub fn scan(command: &str) -> Result<(), ScanRefusal> {
+    substitutions(command).map(drop)
+}
+
+/// Looks at `command` once, and finds its outermost command substitutions, in their order.
+///
+/// The scan knows where a substitution ends: comments, heredocs and `case` arms in it may hold
+/// parentheses that close nothing.
+pub(crate) fn substitutions(command: &str) -> Result<Vec<Substitution>, ScanRefusal> {
     if command.len() > BYTES_MAX {
         return Err(ScanRefusal::TooLong);
     }
@@ -63,8 +84,12 @@ pub fn scan(command: &str) -> Result<(), ScanRefusal> {
         cases: 0,
         position: Position::Command,
         word_start: true,
+        marks: Vec::new(),
+        arithmetic: Vec::new(),
+        found: Vec::new(),
     };
-    scan.run(0)
+    scan.run(0)?;
+    Ok(scan.found)
 }
 
 /// What the scan is inside of.
@@ -169,6 +194,11 @@ struct Scan<'a> {
     cases: usize,
     position: Position,
     word_start: bool,
+    /// Where each open substitution starts, with the number of modes that were open then.
+    marks: Vec<(usize, usize)>,
+    /// Where each open `$((` starts.
+    arithmetic: Vec<usize>,
+    found: Vec<Substitution>,
 }
 
 type Scanned = Result<(), ScanRefusal>;
@@ -213,6 +243,32 @@ impl Scan<'_> {
         self.position = Position::Command;
         self.word_start = true;
         Ok(())
+    }
+
+    /// Opens a command substitution that starts at `start`.
+    fn push_substitution(&mut self, start: usize, mode: Mode) -> Scanned {
+        self.marks.push((self.open.len(), start));
+        self.push_commands(mode)
+    }
+
+    /// A mode was closed: perhaps the outermost substitution ended here.
+    fn end_substitution(&mut self, backquoted: bool) {
+        let Some(&(depth, start)) = self.marks.last() else {
+            return;
+        };
+        if depth != self.open.len() {
+            return;
+        }
+        self.marks.pop();
+        if self.marks.is_empty() {
+            while self.found.last().is_some_and(|inner| inner.span.start > start) {
+                self.found.pop();
+            }
+            self.found.push(Substitution {
+                span: start..self.at,
+                backquoted,
+            });
+        }
     }
 
     fn separator(&mut self) -> Scanned {
@@ -349,11 +405,15 @@ impl Scan<'_> {
             (Mode::Arithmetic { substitution }, b')') => {
                 self.at += 1;
                 self.open.pop();
+                let start = if substitution { self.arithmetic.pop() } else { None };
                 if self.peek(0) == b')' {
                     self.at += 1;
                     self.closed_parenthesis(substitution);
                 } else {
                     // It was a subshell at the start of a list, not arithmetic.
+                    if let Some(start) = start {
+                        self.marks.push((self.open.len(), start));
+                    }
                     self.push(Mode::Paren { substitution })?;
                     self.closed();
                 }
@@ -387,12 +447,14 @@ impl Scan<'_> {
             }
             b'$' => match self.peek(1) {
                 b'(' if self.peek(2) == b'(' => {
+                    self.arithmetic.push(self.at);
                     self.at += 3;
                     self.push(Mode::Arithmetic { substitution: true })?;
                 }
                 b'(' => {
+                    let start = self.at;
                     self.at += 2;
-                    self.push_commands(Mode::Paren { substitution: true })?;
+                    self.push_substitution(start, Mode::Paren { substitution: true })?;
                 }
                 b'{' => {
                     self.at += 2;
@@ -464,12 +526,13 @@ impl Scan<'_> {
         self.at += 1;
         if self.open.last() == Some(&Mode::Backquote) {
             self.open.pop();
+            self.end_substitution(true);
             self.position = Position::Argument;
             self.word_start = false;
             return Ok(());
         }
         self.in_word();
-        self.push_commands(Mode::Backquote)
+        self.push_substitution(self.at - 1, Mode::Backquote)
     }
 
     fn redirected(&mut self) {
@@ -519,6 +582,8 @@ impl Scan<'_> {
             match self.text[self.at] {
                 b' ' | b'\t' | b'\n' | b';' | b'&' | b'|' | b'<' | b'>' | b'(' | b')' => break,
                 b'$' if self.peek(1) == b'[' => return Err(ScanRefusal::OldArithmetic),
+                b'`' => return Err(ScanRefusal::HeredocTag),
+                b'$' if matches!(self.peek(1), b'(' | b'{') => return Err(ScanRefusal::HeredocTag),
                 quote @ (b'\'' | b'"') => {
                     heredoc.quoted = true;
                     let start = self.at + 1;
@@ -628,6 +693,7 @@ impl Scan<'_> {
                 let substitution = *substitution;
                 self.at += 1;
                 self.open.pop();
+                self.end_substitution(false);
                 self.closed_parenthesis(substitution);
                 Ok(())
             }

@@ -248,9 +248,9 @@ fn statements(tokens: &[Token], dialect: Dialect, depth: usize, acts: &mut Vec<S
                         start = at + 1;
                     }
                 }
+                Token::Sign(')') if nesting > 1 => nesting -= 1,
                 Token::Sign(')') => {
-                    nesting = nesting.saturating_sub(1);
-                    if nesting == 0 && start <= at {
+                    if std::mem::take(&mut nesting) == 1 {
                         let inner = &statement[start..at];
                         if matches!(inner.first(), Some(Token::Word(verb)) if is_change(verb)) {
                             statements(inner, dialect, depth + 1, acts);
