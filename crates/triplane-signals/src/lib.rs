@@ -11,7 +11,16 @@
 pub mod signal;
 pub mod filter;
 pub mod observation;
+pub mod lane;
+pub mod class;
 
+pub use class::SignalClass;
 pub use filter::SignalFilter;
+pub use lane::{Lane, lane_for};
 pub use observation::{Observer, SessionObservation};
 pub use signal::{EmitterRole, Payload, Signal, SignalKind};
+
+/// The example of the README, compiled.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
