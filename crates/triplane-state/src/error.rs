@@ -95,7 +95,10 @@ pub enum StateError {
         source: Arc<io::Error>,
     },
     /// Other processes held the store for the whole busy time.
-    #[error("{} was locked by others for {waited:?}", path.display())]
+    #[error(
+        "{} was locked by others for {waited:.0?}; let them finish, or wait longer",
+        path.display()
+    )]
     Busy {
         /// The path of the store.
         path: PathBuf,
@@ -109,8 +112,21 @@ pub enum StateError {
         path: PathBuf,
     },
     /// There is no room for the write; nothing was committed. Later calls work again when there is.
-    #[error("there is no room on the disk of {}", path.display())]
+    #[error(
+        "there is no room on the disk of {}; make room and do this again, what was committed before stays",
+        path.display()
+    )]
     DiskFull {
+        /// The path of the store.
+        path: PathBuf,
+    },
+    /// The file was moved away, deleted or replaced while it was open. A commit that found this out
+    /// is not acknowledged: nobody who opens the path would find it.
+    #[error(
+        "{} was moved, deleted or replaced while it was open; put it back or do this again",
+        path.display()
+    )]
+    Moved {
         /// The path of the store.
         path: PathBuf,
     },

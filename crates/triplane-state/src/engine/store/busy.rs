@@ -59,10 +59,17 @@ impl Patience {
 /// The typed form of what the database said about the store at `path`.
 pub(crate) fn failure(path: &Path, error: sqlx::Error, waited: Duration) -> StateError {
     let path = path.to_owned();
+    // A new log needs room for its index, and that is where a full disk is noticed first.
+    if result_code(&error) == Some(ffi::SQLITE_IOERR_SHMSIZE) {
+        return StateError::DiskFull { path };
+    }
     match primary_code(&error) {
         Some(ffi::SQLITE_BUSY) => StateError::Busy { path, waited },
         Some(ffi::SQLITE_NOTADB) => StateError::NotADatabase { path },
         Some(ffi::SQLITE_READONLY) => StateError::ReadOnly { path },
+        // That the file is there was seen before: what cannot be opened is the log beside it.
+        Some(ffi::SQLITE_CANTOPEN) if path.exists() => StateError::ReadOnly { path },
+        Some(ffi::SQLITE_CANTOPEN) => StateError::Moved { path },
         Some(ffi::SQLITE_FULL) => StateError::DiskFull { path },
         Some(ffi::SQLITE_CORRUPT) => StateError::Damaged { path },
         _ => match error {
@@ -81,6 +88,9 @@ pub(crate) fn is_busy(error: &sqlx::Error) -> bool {
 
 /// SQLite's result code without the extension in its upper bits.
 fn primary_code(error: &sqlx::Error) -> Option<i32> {
-    let code: i32 = error.as_database_error()?.code()?.parse().ok()?;
-    Some(code & 0xff)
+    Some(result_code(error)? & 0xff)
+}
+
+fn result_code(error: &sqlx::Error) -> Option<i32> {
+    error.as_database_error()?.code()?.parse().ok()
 }

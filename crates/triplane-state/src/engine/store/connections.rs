@@ -10,7 +10,7 @@ use crate::engine::store::busy::failure;
 use crate::engine::store::connect::{connect_keeper, connect_writer};
 use crate::engine::store::creation::ensure_file;
 use crate::engine::store::options::StoreOptions;
-use crate::engine::store::paths::absolute;
+use crate::engine::store::paths::{FileIdentity, absolute};
 use crate::engine::store::readers::Readers;
 use crate::engine::store::writer::Writer;
 use crate::error::StateError;
@@ -33,10 +33,11 @@ impl Connections {
         // with "file:" for an address.
         options.path = absolute(&options.path)?;
         ensure_file(&options).await?;
+        let file = FileIdentity::of(&options.path)?;
         let connection = connect_writer(&options).await?;
         let options = Arc::new(options);
         Ok(Self {
-            writer: Writer::new(connection, Arc::clone(&options)),
+            writer: Writer::new(connection, file, Arc::clone(&options)),
             readers: Readers::new(Arc::clone(&options)),
             store_id: OnceCell::new(),
             enqueued: Notify::new(),

@@ -134,7 +134,7 @@ async fn build(options: &StoreOptions, lock: &FolderLock) -> Result<(), StateErr
         .create_new(true)
         .mode(FILE_MODE)
         .open(&draft)
-        .map_err(|error| file_error("make", &draft, error))?;
+        .map_err(|error| file_error("make", path, error))?;
 
     // Nobody waits for this file yet, so it is synced once, when it is complete.
     let connect = SqliteConnectOptions::new()
@@ -163,7 +163,8 @@ async fn build(options: &StoreOptions, lock: &FolderLock) -> Result<(), StateErr
 
 fn remove(path: &Path) -> Result<(), StateError> {
     match fs::remove_file(path) {
-        Err(error) if error.kind() != ErrorKind::NotFound => Err(file_error("remove", path, error)),
+        // A file system that cannot be written says so first, even of a file that is not there.
+        Err(error) if path.symlink_metadata().is_ok() => Err(file_error("remove", path, error)),
         _ => Ok(()),
     }
 }

@@ -9,6 +9,7 @@ use tokio::sync::Mutex;
 
 use crate::engine::store::busy::{Patience, failure, is_busy};
 use crate::engine::store::options::StoreOptions;
+use crate::engine::store::paths::FileIdentity;
 use crate::error::StateError;
 
 /// The only connection of this process that writes: one transaction at a time, first come, first
@@ -16,6 +17,7 @@ use crate::error::StateError;
 #[derive(Debug, Clone)]
 pub(crate) struct Writer {
     connection: Arc<Mutex<Option<SqliteConnection>>>,
+    file: FileIdentity,
     options: Arc<StoreOptions>,
 }
 
@@ -35,9 +37,14 @@ impl From<sqlx::Error> for Undo {
 }
 
 impl Writer {
-    pub(crate) fn new(connection: SqliteConnection, options: Arc<StoreOptions>) -> Self {
+    pub(crate) fn new(
+        connection: SqliteConnection,
+        file: FileIdentity,
+        options: Arc<StoreOptions>,
+    ) -> Self {
         Self {
             connection: Arc::new(Mutex::new(Some(connection))),
+            file,
             options,
         }
     }
@@ -48,8 +55,9 @@ impl Writer {
     ///
     /// # Errors
     ///
-    /// [`StateError::Busy`] when others held the store for the whole busy time, [`StateError::Closed`]
-    /// after [`Writer::close`], what `body` answered, or what the database said to the commit.
+    /// [`StateError::Busy`] when others held the store for the whole busy time, [`StateError::Moved`]
+    /// when its path names another file by now, [`StateError::Closed`] after [`Writer::close`], what
+    /// `body` answered, or what the database said to the commit.
     ///
     /// # Cancel safety
     ///
@@ -61,6 +69,7 @@ impl Writer {
         let mut held = self.connection.lock().await;
         let connection = held.as_mut().ok_or(StateError::Closed)?;
         let patience = Patience::new(self.options.busy_timeout);
+        self.file.check(&self.options.path)?;
         loop {
             let mut transaction = match connection.begin_with("BEGIN IMMEDIATE").await {
                 Ok(transaction) => transaction,
@@ -73,7 +82,8 @@ impl Writer {
                 Err(Undo::Database(error)) => return Err(self.failure(error, patience.waited())),
             };
             return match transaction.commit().await {
-                Ok(()) => Ok(value),
+                // SQLite goes on writing to a file that nobody can open any more.
+                Ok(()) => self.file.check(&self.options.path).map(|()| value),
                 Err(error) => Err(self.failure(error, patience.waited())),
             };
         }
