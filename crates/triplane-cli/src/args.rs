@@ -46,6 +46,8 @@ pub(crate) struct ReplayArgs {
     #[command(flatten)]
     pub(crate) store: StoreArgs,
     #[command(flatten)]
+    pub(crate) wait: WaitArgs,
+    #[command(flatten)]
     pub(crate) guard: GuardArgs,
     #[command(flatten)]
     pub(crate) sink: SinkArgs,
@@ -84,6 +86,8 @@ pub(crate) struct DeliverArgs {
     pub(crate) once: bool,
     #[command(flatten)]
     pub(crate) store: StoreArgs,
+    #[command(flatten)]
+    pub(crate) wait: WaitArgs,
     #[command(flatten)]
     pub(crate) sink: SinkArgs,
     /// Print one JSON object instead of a sentence.
@@ -160,6 +164,13 @@ pub(crate) struct StoreArgs {
     /// What a commit survives: a power cut (full), or only the end of the process (normal).
     #[arg(long, default_value = "full", value_name = "full|normal")]
     pub(crate) synchronous: SynchronousArg,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct WaitArgs {
+    /// How long to wait for a store that other processes have locked. Takes ms, s.
+    #[arg(long, value_parser = parse_duration, default_value = "5s", value_name = "TIME")]
+    pub(crate) busy_timeout: Duration,
 }
 
 #[derive(Debug, Args)]

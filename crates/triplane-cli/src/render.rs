@@ -40,6 +40,18 @@ pub(crate) fn complain(line: impl Display) {
     let _unheard = writeln!(io::stderr(), "triplane: {line}");
 }
 
+/// An error and its causes, in one line. A cause that the text before it quotes is left out.
+pub(crate) fn chain(error: &anyhow::Error) -> String {
+    let mut said = error.to_string();
+    for cause in error.chain().skip(1).map(ToString::to_string) {
+        if !said.contains(&cause) {
+            said.push_str(": ");
+            said.push_str(&cause);
+        }
+    }
+    said
+}
+
 /// `text` in a column of `width` characters: control characters and line breaks as blanks, longer
 /// text cut with an ellipsis.
 pub(crate) fn column(text: &str, width: usize) -> String {
@@ -78,6 +90,14 @@ mod tests {
             "a b [0m".chars().take(5).collect::<String>() + "…"
         );
         assert_eq!(column("東京", 3), "東京 ");
+    }
+
+    #[test]
+    fn a_cause_is_said_once() {
+        let error = anyhow::anyhow!("code 14").context("failed: code 14");
+        assert_eq!(chain(&error), "failed: code 14");
+        let error = anyhow::anyhow!("code 14").context("failed");
+        assert_eq!(chain(&error), "failed: code 14");
     }
 
     #[test]

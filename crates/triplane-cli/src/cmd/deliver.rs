@@ -8,7 +8,7 @@ use serde::Serialize;
 use triplane::{DeliveryMode, Runtime};
 
 use crate::args::DeliverArgs;
-use crate::render::{Output, complain};
+use crate::render::{Output, chain, complain};
 use crate::sink_option;
 
 pub(crate) fn run(args: &DeliverArgs) -> ExitCode {
@@ -36,7 +36,7 @@ pub(crate) fn run(args: &DeliverArgs) -> ExitCode {
             ExitCode::SUCCESS
         }
         Err(error) => {
-            complain(format_args!("{error:#}"));
+            complain(chain(&error));
             ExitCode::from(2)
         }
     }
@@ -61,6 +61,7 @@ fn deliver(args: &DeliverArgs) -> Result<Told> {
     }
     let builder = Runtime::durable(store)
         .synchronous(args.store.synchronous.into())
+        .busy_timeout(args.wait.busy_timeout)
         .delivery(DeliveryMode::OnDemand);
     let builder = sink_option::attach(builder, args.sink.sink.as_deref(), store)?;
     let tokio = tokio::runtime::Builder::new_current_thread()

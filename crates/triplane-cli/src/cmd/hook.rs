@@ -9,7 +9,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, bail};
 use triplane::state::commit::Repeat;
 use triplane::{DeliveryMode, Enforcement, Finding, Runtime, ToolCallDecision, guards};
 use triplane_external_hooks::{
@@ -21,7 +21,7 @@ use uuid::Uuid;
 use crate::agent_event::agent_event;
 use crate::args::HookArgs;
 use crate::policy_file;
-use crate::render::complain;
+use crate::render::{chain, complain};
 use crate::sink_option::DESTINATION;
 use crate::stdin::read_question;
 use crate::workspace::Workspaces;
@@ -62,7 +62,7 @@ fn config(harness: Harness, args: &HookArgs) -> ExitCode {
             }
         }
         Err(error) => {
-            complain(format_args!("{error:#}"));
+            complain(chain(&error));
             ExitCode::from(2)
         }
     }
@@ -82,7 +82,7 @@ fn answered(args: &HookArgs) -> HarnessAnswer {
     let ruling = ruling(args, event.clone(), deadline).unwrap_or_else(|error| {
         Ruling::Deny(Finding::new(
             "triplane.unavailable",
-            format!("triplane cannot judge this: {error:#}"),
+            format!("triplane cannot judge this: {}", chain(&error)),
         ))
     });
     answer(args.harness, &event, &ruling)
@@ -99,13 +99,14 @@ fn ruling(args: &HookArgs, event: HookEvent, deadline: Instant) -> Result<Ruling
     let decided = tokio.block_on(async { tokio::time::timeout(budget, work).await });
     // What is stuck stays behind; the process ends with the answer.
     tokio.shutdown_background();
-    decided.with_context(|| format!("no decision within {:?}", args.timeout))?
+    decided.unwrap_or_else(|_elapsed| bail!("no decision within {:?}", args.timeout))
 }
 
 async fn decide(args: &HookArgs, event: HookEvent, budget: Duration) -> Result<Ruling> {
     let mut builder = Runtime::durable(&args.store.store)
         .synchronous(args.store.synchronous.into())
-        .busy_timeout(budget)
+        // So that a store that others hold is named as the cause, before the time is up.
+        .busy_timeout(budget.saturating_sub(2 * RESERVE))
         .destination(DESTINATION)
         .delivery(DeliveryMode::OnDemand)
         .guard(guards::commands())

@@ -36,12 +36,18 @@ async fn list(args: &OutboxLsArgs, store: &Store, out: &mut Output) -> anyhow::R
             attempt,
             sink,
             identity,
+            last_error,
             ..
         } = entry;
+        let settled = matches!(status, OutboxStatus::Delivered | OutboxStatus::Acked);
+        let error = last_error.as_deref().filter(|_| !settled);
         out.line(format_args!(
-            "{id}  {}  attempt {attempt}  {}  {identity}",
+            "{id}  {}  attempt {attempt}  {}  {identity}{}",
             column(status.as_str(), 11),
             column(sink, 12),
+            error.map_or_else(String::new, |error| {
+                format!("  {}", column(error, 120).trim_end())
+            }),
         ));
     }
     if entries.is_empty() {

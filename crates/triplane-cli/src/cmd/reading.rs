@@ -6,7 +6,7 @@ use anyhow::{Context as _, Result, bail};
 use triplane::state::{Store, StoreOptions};
 
 use crate::args::StoreArgs;
-use crate::render::{Output, complain};
+use crate::render::{Output, chain, complain};
 
 /// Opens the store, which must exist: to read makes none.
 pub(crate) fn with_store<F>(args: &StoreArgs, read: F) -> ExitCode
@@ -14,7 +14,7 @@ where
     F: AsyncFnOnce(&Store, &mut Output) -> Result<ExitCode>,
 {
     opened(args, read).unwrap_or_else(|error| {
-        complain(format_args!("{error:#}"));
+        complain(chain(&error));
         ExitCode::from(2)
     })
 }

@@ -19,7 +19,7 @@ use crate::args::ReplayArgs;
 use crate::cmd::replay::reading::{self, Reading};
 use crate::cmd::replay::summary::Summary;
 use crate::cmd::replay::table::{Row, Table};
-use crate::render::{Output, complain};
+use crate::render::{Output, chain, complain};
 use crate::workspace::Workspaces;
 use crate::{policy_file, sink_option};
 
@@ -35,7 +35,7 @@ pub(crate) fn run(args: &ReplayArgs) -> ExitCode {
         Ok(Ending::Whole) => ExitCode::SUCCESS,
         Ok(Ending::Stopped) => ExitCode::FAILURE,
         Err(error) => {
-            complain(format_args!("{error:#}"));
+            complain(chain(&error));
             ExitCode::from(2)
         }
     }
@@ -58,6 +58,7 @@ fn replay(args: &ReplayArgs) -> Result<Ending> {
         .transpose()?;
     let mut builder = Runtime::durable(&args.store.store)
         .synchronous(args.store.synchronous.into())
+        .busy_timeout(args.wait.busy_timeout)
         .guard(guards::commands())
         .guard(guards::workspace_paths());
     if let Some(policy) = policy {
@@ -235,6 +236,7 @@ impl<'a> Run<'a> {
             delivered,
             pending,
             retried,
+            dead_lettered,
             seconds,
             events_per_second,
             store,
@@ -256,6 +258,11 @@ impl<'a> Run<'a> {
         if *retried > 0 {
             self.out
                 .line("the sink refused some for now; triplane outbox ls shows why");
+        }
+        if *dead_lettered > 0 {
+            self.out.line(format_args!(
+                "{dead_lettered} were given up; triplane outbox ls --status dead_letter shows why"
+            ));
         }
         if *pending > 0 {
             self.out
