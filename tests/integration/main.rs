@@ -7,4 +7,5 @@ mod hook;
 mod hostile;
 mod together;
 mod killed;
+mod failures;
 mod readme;
