@@ -26,3 +26,8 @@ pub use plan::{
 };
 pub use policy::{PermissionPolicy, PolicyRefused, Rewritten};
 pub use tool_call::{Presence, ToolCall, Workspace};
+
+/// The example of the README, compiled.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -2,3 +2,8 @@
 
 pub mod recorder;
 pub mod suite;
+
+/// The example of the README, compiled.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
