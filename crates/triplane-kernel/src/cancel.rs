@@ -9,10 +9,12 @@
 //! as its own; a once-request of the parent is taken by whichever wait comes first, in the parent
 //! or in a child.
 
-use std::sync::atomic::{AtomicU8, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, PoisonError, Weak};
 
 use tokio::sync::Notify;
+
+use crate::sync::{AtomicU8, Mutex, MutexGuard};
 
 /// Who asked for the cancellation.
 // As wide as a pointer: a byte here would move the payload of every answer that may hold a cause off
@@ -248,7 +250,7 @@ impl RequestCell {
 }
 
 /// The guarded values hold no invariant that a panic between two statements could break.
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

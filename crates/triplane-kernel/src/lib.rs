@@ -1,5 +1,23 @@
 //! How handlers are run: an ordered interceptor chain that can say no, and a fan-out that cannot.
+//!
+//! Two mechanisms, and no bus:
+//!
+//! - an [`InterceptorChain`] asks one registration after the other whether an operation may happen.
+//!   Each may continue, replace the context, stop or deny. What a failure means is declared for each
+//!   stage of the [plan](InterceptorPlan);
+//! - a [`FanoutDispatcher`] tells every matching handler of a signal. No handler can keep another from
+//!   hearing it, change the signal, or change what has happened. How failures, time and cancellation
+//!   are treated is one declared [`DispatchPolicy`], which cannot be built wrong.
+//!
+//! Reading a signature tells what a handler may do: an [`Interceptor`] answers with a [`Decision`], a
+//! [`Handler`] with a value that nobody must heed.
+//!
+//! The modules in reading order: [`declare`] (values that are stored and compared), [`name`],
+//! [`cancel`] (a request to stop), [`deadline`], [`failure`], [`policy`], [`intercept`], [`dispatch`],
+//! [`profile`] (the policies of old mechanisms by name). Interception and dispatch do not see each
+//! other, and nothing here knows tools, databases or wire formats.
 
+mod sync;
 pub mod declare;
 pub mod name;
 pub mod cancel;
@@ -32,6 +50,10 @@ pub use policy::{
 };
 
 /// The example of the README, compiled.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

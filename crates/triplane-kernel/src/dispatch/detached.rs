@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::future::poll_fn;
 use std::pin::pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use futures::future::{Either, select};
@@ -21,6 +21,7 @@ use crate::dispatch::stage::log_failure;
 use crate::dispatch::work::{Stop, Work};
 use crate::failure::HandlerFailure;
 use crate::name::RegistrationName;
+use crate::sync::{Mutex, MutexGuard};
 
 /// What a detached handler came to after its emission had returned.
 #[derive(Debug)]

@@ -2,11 +2,10 @@
 
 use std::fmt;
 use std::future::poll_fn;
-use std::num::NonZeroU64;
 use std::panic::Location;
 use std::pin::pin;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, PoisonError, RwLock, Weak};
+use std::sync::{Arc, PoisonError, Weak};
 use std::time::Duration;
 
 use futures::FutureExt as _;
@@ -26,6 +25,7 @@ use crate::dispatch::report::DispatchReport;
 use crate::dispatch::snapshot::DispatchSnapshot;
 use crate::name::RegistrationName;
 use crate::policy::{DispatchPolicy, PhaseSelector, SyncEntryPolicy};
+use crate::sync::RwLock;
 
 /// Tells every matching handler of a signal; none can stop it (ADR-0120 D2).
 ///
@@ -63,7 +63,6 @@ pub struct FanoutDispatcher<S, T = ()> {
     identity: u64,
     policy: DispatchPolicy,
     index: RwLock<Index<S, T>>,
-    next_id: AtomicU64,
     host: Host,
 }
 
@@ -92,7 +91,6 @@ where
             identity: NEXT_IDENTITY.fetch_add(1, Ordering::Relaxed),
             policy,
             index: RwLock::new(Index::new()),
-            next_id: AtomicU64::new(1),
             host: Host {
                 offload: Arc::new(SpawnBlocking),
                 detached: Detached::default(),
@@ -128,17 +126,9 @@ where
     }
 
     /// Adds a registration behind all others. Emissions that run already do not call it.
-    ///
-    /// # Panics
-    ///
-    /// When 2^64 registrations have been made.
     pub fn register(&self, registration: Registration<S, T>) -> RegistrationId {
         let mut index = self.index.write().unwrap_or_else(PoisonError::into_inner);
-        // Under the lock, so that ids grow in the order in which registrations become visible.
-        let id = self.next_id.fetch_add(1, Ordering::Relaxed);
-        let id = RegistrationId(NonZeroU64::new(id).expect("ids do not wrap"));
-        index.insert(id, registration);
-        id
+        index.insert(registration)
     }
 
     /// Removes a registration; `false` when there is none of this id. Emissions that run already
@@ -153,10 +143,6 @@ where
     }
 
     /// Adds a registration that is removed when the returned guard is dropped.
-    ///
-    /// # Panics
-    ///
-    /// When 2^64 registrations have been made.
     pub fn subscribe(self: &Arc<Self>, registration: Registration<S, T>) -> Subscription<S, T> {
         Subscription {
             id: self.register(registration),

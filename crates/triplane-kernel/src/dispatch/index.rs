@@ -6,6 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
+use std::num::NonZeroU64;
 use std::sync::{Arc, OnceLock};
 
 use foldhash::{HashMap, HashMapExt as _};
@@ -60,6 +61,8 @@ pub(crate) struct Index<S, T> {
     unkeyed: Bucket<S, T>,
     declared_async: BTreeSet<RegistrationId>,
     empty: Arc<List<S, T>>,
+    /// The id that was given last.
+    last: RegistrationId,
     /// Rises with every change.
     revision: u64,
 }
@@ -103,6 +106,7 @@ impl<S, T> Index<S, T> {
             unkeyed: Bucket::default(),
             declared_async: BTreeSet::new(),
             empty: Arc::new(List::new(Box::default())),
+            last: RegistrationId(NonZeroU64::MIN),
             revision: 0,
         }
     }
@@ -115,7 +119,11 @@ impl<S, T> Index<S, T> {
         self.entries.len()
     }
 
-    pub(crate) fn insert(&mut self, id: RegistrationId, registration: Registration<S, T>) {
+    /// Takes a registration, and gives it an id behind all others.
+    pub(crate) fn insert(&mut self, registration: Registration<S, T>) -> RegistrationId {
+        // 2^64 registrations take centuries, so that the ids never meet their end.
+        self.last = RegistrationId(self.last.0.saturating_add(1));
+        let id = self.last;
         let entry = Arc::new(Entry { id, registration });
         let keys = &entry.registration.keys;
         if keys.is_empty() {
@@ -132,6 +140,7 @@ impl<S, T> Index<S, T> {
         }
         self.entries.insert(id, entry);
         self.revision += 1;
+        id
     }
 
     pub(crate) fn remove(&mut self, id: RegistrationId) -> Option<Arc<Entry<S, T>>> {

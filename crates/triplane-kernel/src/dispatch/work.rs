@@ -2,7 +2,7 @@
 
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::Ordering;
 use std::task::{Context, Poll, Waker};
 
 use futures::future::BoxFuture;
@@ -14,6 +14,7 @@ use crate::dispatch::call::{Answer, Ended};
 use crate::dispatch::offload::Offload;
 use crate::dispatch::report::HandlerOutcome;
 use crate::failure::HandlerFailure;
+use crate::sync::AtomicU8;
 
 /// Why a handler is stopped before it has answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

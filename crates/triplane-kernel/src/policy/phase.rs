@@ -15,21 +15,29 @@ use crate::policy::stage::{DispatchStagePolicy, StageDeclared};
 /// A phase as it is written, valid or not; [`DispatchPhase::new`] checks it.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[expect(missing_docs, reason = "each field is documented by its type")]
 pub struct PhaseDeclaration<Stage = DispatchStagePolicy> {
+    /// Which registrations the phase calls.
     pub selector: PhaseSelector,
+    /// Whether they run one after the other or beside each other.
     pub concurrency: DispatchConcurrency,
+    /// Where handlers that are declared sync run.
     pub sync_handlers: SyncHandlerMode,
+    /// What tells a handler that must be awaited.
     pub handler_classification: HandlerClassification,
+    /// Which returned values are taken for awaitables.
     pub returned_value_classifier: ReturnedValueClassifier,
+    /// What is done with them.
     pub returned_awaitable: ReturnedAwaitableDisposition,
+    /// Whether an owner that cannot wait may emit.
     pub sync_entry: SyncEntryPolicy,
+    /// What a predicate's failure means.
     pub predicate_failure: PredicateFailure,
     /// How the calls are treated.
     pub invocation: Stage,
     /// How gathered awaitables are treated, when they are gathered.
     #[serde(default = "undefined", skip_serializing_if = "Setting::is_omitted")]
     pub returned_awaitables: Setting<Stage>,
+    /// What happens when the deadline runs out; required with one, refused without.
     #[serde(default = "undefined", skip_serializing_if = "Setting::is_omitted")]
     pub deadline_disposition: Setting<DeadlineDisposition>,
     /// One budget in seconds for everything in the phase; see [`Deadline`].
