@@ -85,7 +85,10 @@ fn main() {
     let mut files: Vec<PathBuf> = fs::read_dir("rules")
         .expect("the rules folder is part of the crate")
         .map(|entry| entry.expect("a readable folder").path())
-        .filter(|path| path.extension().is_some_and(|extension| extension == "toml"))
+        .filter(|path| {
+            path.extension()
+                .is_some_and(|extension| extension == "toml")
+        })
         .collect();
     files.sort();
     let mut specs: BTreeMap<(String, String), Program> = BTreeMap::new();
@@ -104,7 +107,11 @@ fn main() {
                     values: program.values.clone(),
                 };
                 let earlier = specs.insert((name.clone(), program.sub.clone()), copy);
-                assert!(earlier.is_none(), "{name} {} is declared twice", program.sub);
+                assert!(
+                    earlier.is_none(),
+                    "{name} {} is declared twice",
+                    program.sub
+                );
             }
         }
         rules.extend(file.rule);
@@ -121,14 +128,24 @@ fn check(rules: &[Rule]) {
         assert!(ids.insert(id), "rule {id} is declared twice");
         assert!(
             !id.is_empty()
-                && id
-                    .bytes()
-                    .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b".-".contains(&byte)),
+                && id.bytes().all(|byte| byte.is_ascii_lowercase()
+                    || byte.is_ascii_digit()
+                    || b".-".contains(&byte)),
             "rule {id}: an id is lower case with dots and hyphens"
         );
         assert!(!rule.programs.is_empty(), "rule {id} names no program");
-        assert!(!rule.deny.is_empty(), "rule {id} has no case that it denies");
-        assert!(!rule.reason.is_empty() && !rule.safer.is_empty(), "rule {id} explains nothing");
+        assert!(
+            !rule.allow.iter().any(|case| rule.deny.contains(case)),
+            "rule {id} both denies and allows one of its cases"
+        );
+        assert!(
+            !rule.deny.is_empty(),
+            "rule {id} has no case that it denies"
+        );
+        assert!(
+            !rule.reason.is_empty() && !rule.safer.is_empty(),
+            "rule {id} explains nothing"
+        );
         for pattern in rule.text.iter().chain(&rule.line) {
             regex::Regex::new(pattern).unwrap_or_else(|error| panic!("rule {id}: {error}"));
         }
@@ -137,12 +154,19 @@ fn check(rules: &[Rule]) {
 
 fn table(specs: &BTreeMap<(String, String), Program>, rules: &[Rule]) -> String {
     let mut names: BTreeSet<&str> = specs.keys().map(|(name, _)| name.as_str()).collect();
-    names.extend(rules.iter().flat_map(|rule| rule.programs.iter().map(String::as_str)));
+    names.extend(
+        rules
+            .iter()
+            .flat_map(|rule| rule.programs.iter().map(String::as_str)),
+    );
     let mut code = String::new();
     code.push_str("pub(crate) static PROGRAMS: &[Program] = &[\n");
     for name in names {
         let own = specs.get(&(name.to_owned(), String::new()));
-        let style = match own.and_then(|program| program.style.as_deref()).unwrap_or("gnu") {
+        let style = match own
+            .and_then(|program| program.style.as_deref())
+            .unwrap_or("gnu")
+        {
             "gnu" => "Style::Gnu",
             "go" => "Style::Go",
             "pairs" => "Style::Pairs",

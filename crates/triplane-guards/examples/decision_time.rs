@@ -66,7 +66,10 @@ fn main() {
                 start.elapsed()
             })
             .collect();
-        report(&format!("{name} ({} bytes), blocking", command.len()), taken);
+        report(
+            &format!("{name} ({} bytes), blocking", command.len()),
+            taken,
+        );
     }
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_time()
@@ -84,7 +87,10 @@ fn main() {
             }
             taken
         });
-        report(&format!("{name} ({} bytes), current thread", command.len()), taken);
+        report(
+            &format!("{name} ({} bytes), current thread", command.len()),
+            taken,
+        );
     }
     for presence in [Presence::Elsewhere, Presence::Here] {
         let guard = paths();

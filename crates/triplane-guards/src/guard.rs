@@ -40,7 +40,7 @@ impl CommandGuard {
 
     /// Judges one call and blocks until the verdict is there, at most the parser's patience.
     pub fn judge_blocking(&self, call: &ToolCall) -> Verdict {
-        match self.prepare(call) {
+        match Self::prepare(call) {
             Prepared::Verdict(verdict) => verdict,
             Prepared::Command(command) => {
                 let place = Place::of(call);
@@ -52,7 +52,7 @@ impl CommandGuard {
     }
 
     /// What can be said without the parser.
-    fn prepare(&self, call: &ToolCall) -> Prepared {
+    fn prepare(call: &ToolCall) -> Prepared {
         let command = match tool::command(&call.tool, &call.arguments) {
             CommandAsked::Nothing => return Prepared::Verdict(Verdict::Allow),
             CommandAsked::Shell(command) => command,
@@ -86,7 +86,7 @@ enum Prepared {
 }
 
 impl Guard for CommandGuard {
-    fn name(&self) -> &str {
+    fn name(&self) -> &'static str {
         "guard.commands"
     }
 
@@ -95,7 +95,7 @@ impl Guard for CommandGuard {
         call: &'a ToolCall,
         _scope: &'a Scope,
     ) -> Step<'a, Result<Verdict, HandlerFailure>> {
-        match self.prepare(call) {
+        match Self::prepare(call) {
             Prepared::Verdict(verdict) => Step::Ready(Ok(verdict)),
             Prepared::Command(command) => Step::later(async move {
                 let place = Place::of(call);
@@ -110,9 +110,22 @@ impl Guard for CommandGuard {
 /// A shell of another grammar is judged by its destructive cmdlets; nothing else is known of it.
 fn power_shell(command: &str) -> Verdict {
     const DESTRUCTIVE: [&str; 16] = [
-        "remove-item", "ri", "rm", "del", "erase", "rd", "rmdir", "clear-content", "format-volume",
-        "clear-disk", "stop-computer", "restart-computer", "invoke-expression", "iex",
-        "remove-partition", "initialize-disk",
+        "remove-item",
+        "ri",
+        "rm",
+        "del",
+        "erase",
+        "rd",
+        "rmdir",
+        "clear-content",
+        "format-volume",
+        "clear-disk",
+        "stop-computer",
+        "restart-computer",
+        "invoke-expression",
+        "iex",
+        "remove-partition",
+        "initialize-disk",
     ];
     let lower = command.to_lowercase();
     let word = lower
@@ -263,12 +276,7 @@ impl PathGuard {
     /// # Errors
     ///
     /// Returns the [`Refusal`] when the operation is not allowed.
-    pub fn open(
-        &self,
-        op: PathOp,
-        path: &str,
-        bounds: &Bounds,
-    ) -> Result<Option<Opened>, Refusal> {
+    pub fn open(&self, op: PathOp, path: &str, bounds: &Bounds) -> Result<Option<Opened>, Refusal> {
         match path::judge(op, path, bounds) {
             Judged::Opened(opened) => Ok(Some(opened)),
             Judged::AsText | Judged::Null => Ok(None),
@@ -283,7 +291,7 @@ impl PathGuard {
 }
 
 impl Guard for PathGuard {
-    fn name(&self) -> &str {
+    fn name(&self) -> &'static str {
         "guard.paths"
     }
 

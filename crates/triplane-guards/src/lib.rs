@@ -10,6 +10,10 @@
 //! Both fail closed: what cannot be read is refused. Neither asks anybody, and neither keeps state
 //! but the command guard's warm parser thread.
 #![doc = include_str!("../README.md")]
+#![expect(
+    clippy::similar_names,
+    reason = "`argv` and `args` are the field's words"
+)]
 
 mod place;
 mod names;

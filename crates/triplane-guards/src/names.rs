@@ -11,7 +11,9 @@ use unicode_normalization::{IsNormalized, UnicodeNormalization as _, is_nfkc_qui
 /// The form in which one component of a path is compared.
 pub(crate) fn folded(name: &str) -> Cow<'_, str> {
     let plain = name.is_ascii()
-        && !name.bytes().any(|byte| byte.is_ascii_uppercase() || byte == b':')
+        && !name
+            .bytes()
+            .any(|byte| byte.is_ascii_uppercase() || byte == b':')
         && !name.ends_with(['.', ' ']);
     if plain || matches!(name, "." | "..") {
         return Cow::Borrowed(name);
@@ -32,7 +34,11 @@ pub(crate) fn folded(name: &str) -> Cow<'_, str> {
         _ => folded.as_str(),
     };
     let stem = stem.trim_end_matches(['.', ' ']);
-    Cow::Owned(if stem.is_empty() { folded } else { stem.to_owned() })
+    Cow::Owned(if stem.is_empty() {
+        folded
+    } else {
+        stem.to_owned()
+    })
 }
 
 /// Whether some file systems or readers skip this character in a name.
@@ -52,7 +58,7 @@ pub(crate) fn is_secret(name: &str) -> bool {
             || (variant.starts_with('.')
                 && !matches!(variant, ".example" | ".sample" | ".template" | ".dist"));
     }
-    if name.starts_with("id_") && !name.ends_with(".pub") {
+    if name.starts_with("id_") && !has_extension(name, &["pub"]) {
         let kind = name.trim_start_matches("id_");
         let kind = kind.split(['.', '-']).next().unwrap_or(kind);
         return matches!(
@@ -101,7 +107,7 @@ pub(crate) fn is_switch<'a>(components: impl Iterator<Item = &'a str> + Clone) -
         let guarded = match (component, next) {
             (".git" | ".triplane", _) => true,
             (".claude", Some(file)) => {
-                last && file.starts_with("settings") && file.ends_with(".json")
+                last && file.starts_with("settings") && has_extension(file, &["json"])
                     || file == "hooks"
             }
             (".codex", Some(file)) => last && matches!(file, "hooks.json" | "config.toml"),
@@ -152,8 +158,7 @@ mod tests {
 
     #[test]
     fn switches_are_known_by_their_place() {
-        let switch =
-            |path: &str, wanted| assert_eq!(is_switch(path.split('/')), wanted, "{path}");
+        let switch = |path: &str, wanted| assert_eq!(is_switch(path.split('/')), wanted, "{path}");
         switch(".git/hooks/pre-commit", true);
         switch("vendor/x/.git", true);
         switch(".gitignore", false);

@@ -51,36 +51,107 @@ fn folded(tool: &str) -> (String, bool) {
 fn is_shell(name: &str) -> bool {
     matches!(
         name,
-        "bash" | "shell" | "sh" | "zsh" | "execcommand" | "runshellcommand" | "localshell"
-            | "localshellcall" | "shellcommand" | "runcommand" | "executecommand" | "terminal"
-            | "runinterminal" | "runterminalcmd" | "runterminalcommand" | "exec" | "command"
-            | "containerexec" | "unifiedexec" | "executebash" | "runbash" | "bashtool"
-            | "shelltool" | "executeshell" | "shellexec" | "runshell" | "executeshellcommand"
-            | "startprocess" | "createprocess" | "runprocess" | "writestdin" | "execute" | "run"
-            | "bashcommand" | "process" | "cmd" | "sshexec" | "execbash" | "execshell"
+        "bash"
+            | "shell"
+            | "sh"
+            | "zsh"
+            | "execcommand"
+            | "runshellcommand"
+            | "localshell"
+            | "localshellcall"
+            | "shellcommand"
+            | "runcommand"
+            | "executecommand"
+            | "terminal"
+            | "runinterminal"
+            | "runterminalcmd"
+            | "runterminalcommand"
+            | "exec"
+            | "command"
+            | "containerexec"
+            | "unifiedexec"
+            | "executebash"
+            | "runbash"
+            | "bashtool"
+            | "shelltool"
+            | "executeshell"
+            | "shellexec"
+            | "runshell"
+            | "executeshellcommand"
+            | "startprocess"
+            | "createprocess"
+            | "runprocess"
+            | "writestdin"
+            | "execute"
+            | "run"
+            | "bashcommand"
+            | "process"
+            | "cmd"
+            | "sshexec"
+            | "execbash"
+            | "execshell"
     )
 }
 
 fn is_power_shell(name: &str) -> bool {
-    matches!(name, "powershell" | "pwsh" | "runpowershell" | "executepowershell")
+    matches!(
+        name,
+        "powershell" | "pwsh" | "runpowershell" | "executepowershell"
+    )
 }
 
 /// Tools whose texts are content or questions, whatever their fields are called.
 fn runs_nothing(name: &str) -> bool {
     matches!(
         name,
-        "read" | "write" | "edit" | "multiedit" | "notebookedit" | "glob" | "grep" | "ls"
-            | "webfetch" | "websearch" | "task" | "agent" | "todowrite" | "exitplanmode"
-            | "slashcommand" | "skill" | "applypatch" | "viewimage" | "updateplan"
-            | "askuserquestion" | "bashoutput" | "killshell" | "killbash" | "taskoutput"
-            | "readfile" | "writefile" | "editfile" | "listdir" | "listdirectory" | "toolsearch"
+        "read"
+            | "write"
+            | "edit"
+            | "multiedit"
+            | "notebookedit"
+            | "glob"
+            | "grep"
+            | "ls"
+            | "webfetch"
+            | "websearch"
+            | "task"
+            | "agent"
+            | "todowrite"
+            | "exitplanmode"
+            | "slashcommand"
+            | "skill"
+            | "applypatch"
+            | "viewimage"
+            | "updateplan"
+            | "askuserquestion"
+            | "bashoutput"
+            | "killshell"
+            | "killbash"
+            | "taskoutput"
+            | "readfile"
+            | "writefile"
+            | "editfile"
+            | "listdir"
+            | "listdirectory"
+            | "toolsearch"
     )
 }
 
+/// A value where a text was expected.
+struct NoText;
+
 /// The fields that hold a command.
 const COMMAND_FIELDS: [&str; 10] = [
-    "command", "cmd", "commands", "script", "argv", "shell_command", "bash_command",
-    "command_line", "commandline", "input",
+    "command",
+    "cmd",
+    "commands",
+    "script",
+    "argv",
+    "shell_command",
+    "bash_command",
+    "command_line",
+    "commandline",
+    "input",
 ];
 
 /// What `tool` would run with these arguments.
@@ -106,8 +177,8 @@ pub(crate) fn command<'c>(tool: &str, arguments: &'c Value) -> CommandAsked<'c> 
                 Ok(object @ Value::Object(_)) => {
                     reopened = object;
                     return match field(&reopened) {
-                        Some(Some(text)) => asked(Cow::Owned(text.into_owned())),
-                        Some(None) | None => CommandAsked::Unreadable,
+                        Some(Ok(text)) => asked(Cow::Owned(text.into_owned())),
+                        Some(Err(NoText)) | None => CommandAsked::Unreadable,
                     };
                 }
                 _ => arguments,
@@ -122,9 +193,9 @@ pub(crate) fn command<'c>(tool: &str, arguments: &'c Value) -> CommandAsked<'c> 
             Some(_) | None => CommandAsked::Unreadable,
         },
         Value::Object(fields) => match field(arguments) {
-            Some(Some(text)) => asked(text),
-            Some(None) if shell => CommandAsked::Unreadable,
-            Some(None) | None if !shell => CommandAsked::Nothing,
+            Some(Ok(text)) => asked(text),
+            Some(Err(NoText)) if shell => CommandAsked::Unreadable,
+            Some(Err(NoText)) | None if !shell => CommandAsked::Nothing,
             _ if name == "writestdin" || fields.is_empty() && name == "process" => {
                 match fields.get("chars").or_else(|| fields.get("data")) {
                     Some(Value::String(text)) => asked(Cow::Borrowed(text)),
@@ -139,8 +210,8 @@ pub(crate) fn command<'c>(tool: &str, arguments: &'c Value) -> CommandAsked<'c> 
     }
 }
 
-/// The command field of an object: absent, unreadable, or its text.
-fn field(arguments: &Value) -> Option<Option<Cow<'_, str>>> {
+/// The command field of an object, if it has one: its text, or that it cannot be read.
+fn field(arguments: &Value) -> Option<Result<Cow<'_, str>, NoText>> {
     let fields = arguments.as_object()?;
     let mut found = None;
     for (name, value) in fields {
@@ -154,17 +225,17 @@ fn field(arguments: &Value) -> Option<Option<Cow<'_, str>>> {
         match text_of(value) {
             Some(text) => match &mut found {
                 // More than one field: all of them are judged.
-                Some(Some(earlier)) => {
+                Some(Ok(earlier)) => {
                     let joined: String = format!("{earlier}\n{text}");
                     *earlier = Cow::Owned(joined);
                 }
-                _ => found = Some(Some(text)),
+                _ => found = Some(Ok(text)),
             },
-            None => return Some(None),
+            None => return Some(Err(NoText)),
         }
     }
     // `args` beside a command are its arguments.
-    if let (Some(Some(text)), Some(args @ Value::Array(_))) = (&mut found, fields.get("args"))
+    if let (Some(Ok(text)), Some(args @ Value::Array(_))) = (&mut found, fields.get("args"))
         && let Some(more) = text_of(args)
         && !more.is_empty()
     {
@@ -225,10 +296,17 @@ pub(crate) fn paths(tool: &str, arguments: &Value) -> Vec<(PathOp, String)> {
         return asked;
     }
     if is_patch(&name) {
-        let text = ["command", "input", "patch", "patch_text", "patchText", "diff"]
-            .iter()
-            .find_map(|field| arguments.get(*field))
-            .or(Some(arguments));
+        let text = [
+            "command",
+            "input",
+            "patch",
+            "patch_text",
+            "patchText",
+            "diff",
+        ]
+        .iter()
+        .find_map(|field| arguments.get(*field))
+        .or(Some(arguments));
         for text in texts(text) {
             patch(text, &mut asked);
         }
@@ -244,13 +322,28 @@ pub(crate) fn paths(tool: &str, arguments: &Value) -> Vec<(PathOp, String)> {
             .filter(|c| !matches!(c, '_' | '-'))
             .collect();
         let field_op = match lower.as_str() {
-            "filepath" | "path" | "filename" | "notebookpath" | "absolutepath" | "relativepath"
-            | "targetfile" | "relativeworkspacepath" | "directory" | "dir" | "dirpath" | "folder"
-            | "paths" | "files" | "filepaths" | "absolutefilepath" => op,
+            "filepath"
+            | "path"
+            | "filename"
+            | "notebookpath"
+            | "absolutepath"
+            | "relativepath"
+            | "targetfile"
+            | "relativeworkspacepath"
+            | "directory"
+            | "dir"
+            | "dirpath"
+            | "folder"
+            | "paths"
+            | "files"
+            | "filepaths"
+            | "absolutefilepath" => op,
             "file" | "target" | "uri" if op.is_some() || mcp => op,
-            "source" | "src" | "from" | "oldpath" | "sourcepath" if is_move(&name) => Some(PathOp::Delete),
-            "destination" | "dest" | "dst" | "to" | "newpath" | "destinationpath" | "outputpath"
-            | "output" | "outfile"
+            "source" | "src" | "from" | "oldpath" | "sourcepath" if is_move(&name) => {
+                Some(PathOp::Delete)
+            }
+            "destination" | "dest" | "dst" | "to" | "newpath" | "destinationpath"
+            | "outputpath" | "output" | "outfile"
                 if is_move(&name) || name.contains("copy") || lower.ends_with("path") =>
             {
                 Some(PathOp::Write)
@@ -292,7 +385,9 @@ fn is_patch(name: &str) -> bool {
 }
 
 fn is_move(name: &str) -> bool {
-    ["move", "rename", "mv"].iter().any(|verb| name.contains(verb))
+    ["move", "rename", "mv"]
+        .iter()
+        .any(|verb| name.contains(verb))
 }
 
 /// The words of a tool's name, lower case: at separators, and where a capital follows a small
@@ -305,10 +400,10 @@ fn words(tool: &str) -> Vec<String> {
         if !c.is_alphanumeric() || (small && c.is_uppercase()) {
             words.push(String::new());
         }
-        if c.is_alphanumeric() {
-            if let Some(word) = words.last_mut() {
-                word.extend(c.to_lowercase());
-            }
+        if c.is_alphanumeric()
+            && let Some(word) = words.last_mut()
+        {
+            word.extend(c.to_lowercase());
         }
         small = c.is_lowercase();
     }
@@ -329,13 +424,46 @@ fn op_of(tool: &str) -> Option<PathOp> {
     if holds(&["delete", "remove", "unlink", "rmdir"]) {
         Some(PathOp::Delete)
     } else if holds(&[
-        "write", "edit", "editor", "multiedit", "create", "replace", "insert", "append", "patch",
-        "save", "update", "rename", "move", "mkdir", "upload", "copy", "applypatch",
+        "write",
+        "edit",
+        "editor",
+        "multiedit",
+        "create",
+        "replace",
+        "insert",
+        "append",
+        "patch",
+        "save",
+        "update",
+        "rename",
+        "move",
+        "mkdir",
+        "upload",
+        "copy",
+        "applypatch",
     ]) {
         Some(PathOp::Write)
     } else if holds(&[
-        "read", "view", "list", "ls", "glob", "grep", "search", "find", "open", "cat", "get",
-        "stat", "tree", "load", "show", "info", "lsp", "diff", "outline", "directory",
+        "read",
+        "view",
+        "list",
+        "ls",
+        "glob",
+        "grep",
+        "search",
+        "find",
+        "open",
+        "cat",
+        "get",
+        "stat",
+        "tree",
+        "load",
+        "show",
+        "info",
+        "lsp",
+        "diff",
+        "outline",
+        "directory",
     ]) {
         Some(PathOp::Read)
     } else {
@@ -406,14 +534,26 @@ mod tests {
         asks("Bash", &json!({"command": "ls"}), Some("ls"));
         asks("bash", &json!("ls"), Some("ls"));
         asks("exec_command", &json!({"cmd": "ls"}), Some("ls"));
-        asks("local_shell", &json!({"command": ["bash", "-lc", "rm -rf /"]}), Some("bash -lc 'rm -rf /'"));
+        asks(
+            "local_shell",
+            &json!({"command": ["bash", "-lc", "rm -rf /"]}),
+            Some("bash -lc 'rm -rf /'"),
+        );
         asks("mcp__box__run_shell", &json!({"command": "ls"}), Some("ls"));
-        asks("mcp__box__frobnicate", &json!({"command": "ls"}), Some("ls"));
+        asks(
+            "mcp__box__frobnicate",
+            &json!({"command": "ls"}),
+            Some("ls"),
+        );
         asks("Bash", &json!({}), Some("unreadable"));
         asks("Bash", &json!(null), Some("unreadable"));
         asks("Bash", &json!({"command": 7}), Some("unreadable"));
         asks("Read", &json!({"file_path": "x"}), None);
-        asks("Write", &json!({"file_path": "x", "content": "rm -rf /"}), None);
+        asks(
+            "Write",
+            &json!({"file_path": "x", "content": "rm -rf /"}),
+            None,
+        );
         asks("Task", &json!({"prompt": "rm -rf /"}), None);
     }
 
@@ -427,9 +567,21 @@ mod tests {
     fn paths_are_found_with_what_happens_to_them() {
         touches("Read", &json!({"file_path": "a"}), &[(PathOp::Read, "a")]);
         touches("Write", &json!({"file_path": "a"}), &[(PathOp::Write, "a")]);
-        touches("NotebookEdit", &json!({"notebook_path": "a"}), &[(PathOp::Write, "a")]);
-        touches("mcp__fs__delete_file", &json!({"path": "a"}), &[(PathOp::Delete, "a")]);
-        touches("mcp__fs__frobnicate", &json!({"path": "a"}), &[(PathOp::Write, "a")]);
+        touches(
+            "NotebookEdit",
+            &json!({"notebook_path": "a"}),
+            &[(PathOp::Write, "a")],
+        );
+        touches(
+            "mcp__fs__delete_file",
+            &json!({"path": "a"}),
+            &[(PathOp::Delete, "a")],
+        );
+        touches(
+            "mcp__fs__frobnicate",
+            &json!({"path": "a"}),
+            &[(PathOp::Write, "a")],
+        );
         touches("Bash", &json!({"command": "cat /etc/passwd"}), &[]);
         touches(
             "apply_patch",

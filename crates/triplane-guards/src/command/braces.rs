@@ -119,7 +119,11 @@ impl Braces<'_> {
             let before = &self.raw[literal..at];
             words = words
                 .iter()
-                .flat_map(|word| members.iter().map(move |member| format!("{word}{before}{member}")))
+                .flat_map(|word| {
+                    members
+                        .iter()
+                        .map(move |member| format!("{word}{before}{member}"))
+                })
                 .collect();
             at = group.end + 1;
             literal = at;
@@ -160,7 +164,9 @@ fn sequence(inner: &str) -> Option<Vec<String>> {
     }
     if let (Ok(low), Ok(high)) = (from.parse::<i64>(), to.parse::<i64>()) {
         let (low, high) = (low.min(high), low.max(high));
-        let short = high.checked_sub(low).is_some_and(|length| length < SEQUENCE_MAX);
+        let short = high
+            .checked_sub(low)
+            .is_some_and(|length| length < SEQUENCE_MAX);
         return Some(if short {
             (low..=high).map(|n| n.to_string()).collect()
         } else {
@@ -207,6 +213,11 @@ mod tests {
         let open = "{".repeat(60_000);
         assert_eq!(braces(&open).unwrap(), [open]);
         assert_eq!(braces(&"{1..9}".repeat(5)), Err(TooManyWords));
-        assert_eq!(braces(&"{99999999999999999999..1}".repeat(2)).unwrap().len(), 1);
+        assert_eq!(
+            braces(&"{99999999999999999999..1}".repeat(2))
+                .unwrap()
+                .len(),
+            1
+        );
     }
 }

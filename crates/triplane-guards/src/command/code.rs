@@ -47,10 +47,39 @@ enum Token {
 
 /// Calls that hand a text or an argument vector to the system.
 const RUNNERS: [&str; 33] = [
-    "system", "popen", "popen2", "popen3", "exec", "execl", "execlp", "execle", "execv", "execvp",
-    "execve", "execvpe", "execsync", "execfile", "execfilesync", "spawn", "spawnsync", "spawnl",
-    "spawnlp", "spawnv", "spawnvp", "run", "call", "check_call", "check_output", "getoutput",
-    "getstatusoutput", "shell_exec", "passthru", "proc_open", "capture2", "capture3", "execute",
+    "system",
+    "popen",
+    "popen2",
+    "popen3",
+    "exec",
+    "execl",
+    "execlp",
+    "execle",
+    "execv",
+    "execvp",
+    "execve",
+    "execvpe",
+    "execsync",
+    "execfile",
+    "execfilesync",
+    "spawn",
+    "spawnsync",
+    "spawnl",
+    "spawnlp",
+    "spawnv",
+    "spawnvp",
+    "run",
+    "call",
+    "check_call",
+    "check_output",
+    "getoutput",
+    "getstatusoutput",
+    "shell_exec",
+    "passthru",
+    "proc_open",
+    "capture2",
+    "capture3",
+    "execute",
 ];
 
 /// The acts of `code`; parts of it that are not known make an unknown act.
@@ -155,7 +184,8 @@ impl<'a> Lexer<'a> {
             && next == Some('*');
         if block {
             self.at += 2;
-            while self.at < self.chars.len() && !(self.peek(0) == Some('*') && self.peek(1) == Some('/'))
+            while self.at < self.chars.len()
+                && !(self.peek(0) == Some('*') && self.peek(1) == Some('/'))
             {
                 self.at += 1;
             }
@@ -188,7 +218,11 @@ impl<'a> Lexer<'a> {
             && self.peek(2) == Some(quote);
         self.at += if triple { 3 } else { 1 };
         let raw = prefix.contains('r')
-            || (quote == '\'' && matches!(self.language, Language::Perl | Language::Ruby | Language::Php));
+            || (quote == '\''
+                && matches!(
+                    self.language,
+                    Language::Perl | Language::Ruby | Language::Php
+                ));
         let interpolates = match self.language {
             Language::Python => prefix.contains('f'),
             Language::Perl | Language::Ruby | Language::Php => quote == '"',
@@ -209,8 +243,13 @@ impl<'a> Lexer<'a> {
 
     fn backquoted(&mut self) {
         self.at += 1;
-        let word = self.body(false, true, |lexer| (lexer.peek(0) == Some('`')).then_some(1));
-        let runs = matches!(self.language, Language::Perl | Language::Ruby | Language::Php);
+        let word = self.body(false, true, |lexer| {
+            (lexer.peek(0) == Some('`')).then_some(1)
+        });
+        let runs = matches!(
+            self.language,
+            Language::Perl | Language::Ruby | Language::Php
+        );
         self.tokens.push(if runs {
             Token::Command(word)
         } else {
@@ -223,12 +262,15 @@ impl<'a> Lexer<'a> {
         let (Some(kind), Some(open)) = (self.peek(1), self.peek(2)) else {
             return false;
         };
-        if !matches!(kind, 'x' | 'q' | 'Q' | 'w') || open.is_alphanumeric() || open.is_whitespace() {
+        if !matches!(kind, 'x' | 'q' | 'Q' | 'w') || open.is_alphanumeric() || open.is_whitespace()
+        {
             return false;
         }
         self.at += 3;
         let close = closer(open);
-        let word = self.body(true, kind != 'q', |lexer| (lexer.peek(0) == Some(close)).then_some(1));
+        let word = self.body(true, kind != 'q', |lexer| {
+            (lexer.peek(0) == Some(close)).then_some(1)
+        });
         self.delimited(kind, word);
         true
     }
@@ -309,14 +351,23 @@ impl<'a> Lexer<'a> {
             'x' | 'u' => {
                 let braced = self.peek(0) == Some('{');
                 let start = self.at + usize::from(braced);
-                let most = if escaped == 'x' && !braced { 2 } else if braced { 6 } else { 4 };
+                let most = if escaped == 'x' && !braced {
+                    2
+                } else if braced {
+                    6
+                } else {
+                    4
+                };
                 let digits: String = self.chars[start.min(self.chars.len())..]
                     .iter()
                     .take(most)
                     .take_while(|c| c.is_ascii_hexdigit())
                     .collect();
                 self.at = start + digits.len() + usize::from(braced);
-                match u32::from_str_radix(&digits, 16).ok().and_then(char::from_u32) {
+                match u32::from_str_radix(&digits, 16)
+                    .ok()
+                    .and_then(char::from_u32)
+                {
                     Some(c) => text.push(c),
                     None => text.push(escaped),
                 }
@@ -393,14 +444,20 @@ impl<'a> Lexer<'a> {
     }
 
     fn regex_follows(&self) -> bool {
-        if matches!(self.language, Language::Python | Language::Php | Language::Lua) {
+        if matches!(
+            self.language,
+            Language::Python | Language::Php | Language::Lua
+        ) {
             return false;
         }
         match self.tokens.last() {
             None | Some(Token::LineEnd) => true,
             Some(Token::Sign(sign)) => !matches!(sign, ')' | ']' | '}'),
             Some(Token::Name(name)) => {
-                matches!(name.as_str(), "return" | "if" | "unless" | "and" | "or" | "not" | "split")
+                matches!(
+                    name.as_str(),
+                    "return" | "if" | "unless" | "and" | "or" | "not" | "split"
+                )
             }
             Some(_) => false,
         }
@@ -432,12 +489,16 @@ impl<'a> Lexer<'a> {
             self.at += 1;
         }
         let name: String = self.chars[start..self.at].iter().collect();
-        let quotes = self.language == Language::Perl && matches!(name.as_str(), "q" | "qq" | "qw" | "qx");
+        let quotes =
+            self.language == Language::Perl && matches!(name.as_str(), "q" | "qq" | "qw" | "qx");
         if quotes {
             while self.peek(0).is_some_and(char::is_whitespace) {
                 self.at += 1;
             }
-            if let Some(open) = self.peek(0).filter(|c| !c.is_alphanumeric() && !matches!(c, '=' | ',' | ';' | ')')) {
+            if let Some(open) = self
+                .peek(0)
+                .filter(|c| !c.is_alphanumeric() && !matches!(c, '=' | ',' | ';' | ')'))
+            {
                 self.at += 1;
                 let close = closer(open);
                 let word = self.body(name == "q", name != "q", |lexer| {
@@ -515,11 +576,9 @@ impl Reader {
                         self.call(&name, args);
                     }
                     // A call without parentheses, as Perl and Ruby have it.
-                    Some(Token::Text(_) | Token::Sign('[')) if self.calls_bare(&name) => {
-                        let args = self.arguments(self.at);
-                        self.call(&name, args);
-                    }
-                    Some(Token::Name(_)) if self.calls_bare(&name) => {
+                    Some(Token::Text(_) | Token::Name(_) | Token::Sign('['))
+                        if self.calls_bare(&name) =>
+                    {
                         let args = self.arguments(self.at);
                         self.call(&name, args);
                     }
@@ -601,7 +660,10 @@ impl Reader {
             // Piped into a shell, what is printed is the script.
             let shell = word.literal().is_some_and(|text| {
                 let program = text.split_whitespace().next().unwrap_or("");
-                matches!(program.rsplit('/').next(), Some("sh" | "bash" | "dash" | "zsh" | "ksh"))
+                matches!(
+                    program.rsplit('/').next(),
+                    Some("sh" | "bash" | "dash" | "zsh" | "ksh")
+                )
             });
             if shell && before == Some(&Token::Sign('|')) {
                 let printed = self.at.checked_sub(3).and_then(|at| self.tokens.get(at));
@@ -623,9 +685,27 @@ impl Reader {
 
     fn calls_bare(&self, name: &str) -> bool {
         match self.language {
-            Language::Perl | Language::Ruby => {
-                !matches!(name, "puts" | "print" | "say" | "p" | "printf" | "warn" | "die" | "use" | "require" | "my" | "our" | "local" | "if" | "unless" | "and" | "or" | "not" | "return")
-            }
+            Language::Perl | Language::Ruby => !matches!(
+                name,
+                "puts"
+                    | "print"
+                    | "say"
+                    | "p"
+                    | "printf"
+                    | "warn"
+                    | "die"
+                    | "use"
+                    | "require"
+                    | "my"
+                    | "our"
+                    | "local"
+                    | "if"
+                    | "unless"
+                    | "and"
+                    | "or"
+                    | "not"
+                    | "return"
+            ),
             Language::Awk => name == "system",
             Language::Python | Language::JavaScript | Language::Php | Language::Lua => false,
         }
@@ -696,11 +776,11 @@ impl Reader {
         let mut joined = true;
         while let Some(token) = self.tokens.get(at) {
             match token {
-                Token::LineEnd if depth == 0 => break,
+                Token::LineEnd | Token::Sign(',' | ';' | ')' | ']' | '}') if depth == 0 => break,
                 Token::LineEnd => {}
-                Token::Sign(',' | ';') if depth == 0 => break,
-                Token::Sign(')' | ']' | '}') if depth == 0 => break,
-                Token::Sign('[') if depth == 0 && value.is_none() && list.is_none() && at == start => {
+                Token::Sign('[')
+                    if depth == 0 && value.is_none() && list.is_none() && at == start =>
+                {
                     let (words, end) = self.list(at + 1);
                     list = Some(words);
                     at = end;
@@ -713,13 +793,20 @@ impl Reader {
                 Token::Sign(')' | ']' | '}') => depth -= 1,
                 Token::Name(word)
                     if depth == 0
-                        && matches!(word.as_str(), "if" | "unless" | "or" | "and" | "for" | "while")
+                        && matches!(
+                            word.as_str(),
+                            "if" | "unless" | "or" | "and" | "for" | "while"
+                        )
                         && at > start =>
                 {
                     break;
                 }
                 Token::Text(text) if depth == 0 => {
-                    if !joined && value.is_some() && self.language != Language::Python && self.language != Language::Awk {
+                    if !joined
+                        && value.is_some()
+                        && self.language != Language::Python
+                        && self.language != Language::Awk
+                    {
                         known = false;
                     }
                     let value = value.get_or_insert_with(|| Word {
@@ -737,7 +824,14 @@ impl Reader {
                 Token::Sign('+' | '.') if depth == 0 => joined = true,
                 Token::Sign('$' | '@') if depth == 0 => {}
                 Token::Name(name) if depth == 0 => match self.constants.get(name) {
-                    Some(words) if words.len() == 1 && value.is_none() || joined && self.constants.get(name).is_some_and(|words| words.len() == 1) => {
+                    Some(words)
+                        if words.len() == 1 && value.is_none()
+                            || joined
+                                && self
+                                    .constants
+                                    .get(name)
+                                    .is_some_and(|words| words.len() == 1) =>
+                    {
                         let words = &self.constants[name];
                         let value = value.get_or_insert_with(|| Word {
                             parts: Vec::new(),
@@ -751,7 +845,11 @@ impl Reader {
                     Some(words) if at == start => list = Some(words.clone()),
                     _ if matches!(name.as_str(), "executable" | "execPath") => {
                         value = Some(Word::text(
-                            if self.language == Language::Python { "python3" } else { "node" },
+                            if self.language == Language::Python {
+                                "python3"
+                            } else {
+                                "node"
+                            },
                             self.span.clone(),
                         ));
                         known = true;
@@ -800,8 +898,7 @@ impl Reader {
             }
             at = end;
             match self.tokens.get(at) {
-                Some(Token::Sign(',')) => at += 1,
-                Some(Token::LineEnd) => at += 1,
+                Some(Token::Sign(',') | Token::LineEnd) => at += 1,
                 Some(_) => return (words, at + 1),
                 None => return (words, at),
             }
@@ -827,7 +924,13 @@ impl Reader {
         // `getattr(module, 'name')` names a call whose arguments are not seen.
         if matches!(
             lower.as_str(),
-            "getattr" | "send" | "public_send" | "call_user_func" | "array_map" | "array_walk" | "map"
+            "getattr"
+                | "send"
+                | "public_send"
+                | "call_user_func"
+                | "array_map"
+                | "array_walk"
+                | "map"
         ) {
             for words in &args {
                 if let [word] = words.as_slice()
@@ -851,10 +954,15 @@ impl Reader {
                 // Options and environments at the end hold no texts.
                 let takes_a_vector = !lower.starts_with("spawn") || args[0].len() > 1;
                 let mut argv: Vec<Word> = args.iter().flatten().cloned().collect();
-                if !takes_a_vector && matches!(argv.first(), Some(word) if word.literal().is_none()) {
+                if !takes_a_vector && matches!(argv.first(), Some(word) if word.literal().is_none())
+                {
                     argv.truncate(2);
                 }
-                while argv.len() > 1 && argv.last().is_some_and(|word| word.parts == [Part::Unknown]) {
+                while argv.len() > 1
+                    && argv
+                        .last()
+                        .is_some_and(|word| word.parts == [Part::Unknown])
+                {
                     argv.pop();
                 }
                 if argv.len() == 1 {
@@ -865,8 +973,15 @@ impl Reader {
             }
             return;
         }
+        // Opened for writing, a file is written.
+        let mode = args
+            .get(1)
+            .and_then(|words| words.first())
+            .and_then(Word::literal);
+        let writes = matches!(lower.as_str(), "open" | "fopen" | "opensync")
+            && mode.is_some_and(|mode| mode.len() <= 4 && mode.contains(['w', 'a', 'x', '+', '>']));
         self.acts.push(CodeAct::Call {
-            name: lower,
+            name: if writes { "write".to_owned() } else { lower },
             args: args.into_iter().flatten().collect(),
         });
     }

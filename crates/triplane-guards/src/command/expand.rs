@@ -415,23 +415,29 @@ impl Expansion<'_> {
         }]
     }
 
-    fn lookup(&mut self, parameter: &Parameter, indirect: bool) -> Result<Option<Vec<Word>>, Unreadable> {
+    fn lookup(
+        &mut self,
+        parameter: &Parameter,
+        indirect: bool,
+    ) -> Result<Option<Vec<Word>>, Unreadable> {
         let value = match parameter {
             Parameter::Named(name) => self.named(name),
             Parameter::NamedWithIndex { name, index } => {
                 self.arithmetic(index)?;
                 let index = index.parse::<usize>().ok();
-                self.shell
-                    .variable(name)
-                    .map(|words| match index {
-                        Some(index) => words.into_iter().nth(index).into_iter().collect(),
-                        None => vec![Word::unknown(self.span.clone())],
-                    })
+                self.shell.variable(name).map(|words| match index {
+                    Some(index) => words.into_iter().nth(index).into_iter().collect(),
+                    None => vec![Word::unknown(self.span.clone())],
+                })
             }
             Parameter::NamedWithAllIndices { name, .. } => self.shell.variable(name),
             Parameter::Positional(nth) => self.shell.positional().map(|words| {
                 let nth = usize::try_from(*nth).unwrap_or(usize::MAX);
-                words.into_iter().nth(nth.wrapping_sub(1)).into_iter().collect()
+                words
+                    .into_iter()
+                    .nth(nth.wrapping_sub(1))
+                    .into_iter()
+                    .collect()
             }),
             Parameter::Special(special) => match special {
                 SpecialParameter::AllPositionalParameters { .. } => self.shell.positional(),
@@ -478,9 +484,8 @@ impl Expansion<'_> {
                 parameter,
                 indirect,
             } => {
-                let mut words = match self.lookup(parameter, *indirect)? {
-                    Some(words) => words,
-                    None => return Ok(self.unknown()),
+                let Some(mut words) = self.lookup(parameter, *indirect)? else {
+                    return Ok(self.unknown());
                 };
                 // `$name` of an array is its first element.
                 if matches!(parameter, Parameter::Named(_)) {
@@ -519,7 +524,11 @@ impl Expansion<'_> {
                             };
                             self.shell.assign(name, value);
                         }
-                        Ok(if known.is_some() { vec![default] } else { self.unknown() })
+                        Ok(if known.is_some() {
+                            vec![default]
+                        } else {
+                            self.unknown()
+                        })
                     }
                 }
             }
@@ -698,7 +707,12 @@ impl Expansion<'_> {
                 None => total,
                 Some(length) => {
                     let length = length?;
-                    if length < 0 { total + length } else { start + length }.clamp(start, total)
+                    if length < 0 {
+                        total + length
+                    } else {
+                        start + length
+                    }
+                    .clamp(start, total)
                 }
             };
             let (start, end) = (usize::try_from(start).ok()?, usize::try_from(end).ok()?);
@@ -746,9 +760,7 @@ impl Trim {
 fn is_set(words: &[Word], test: &ParameterTestType) -> bool {
     match test {
         ParameterTestType::Unset => !words.is_empty(),
-        ParameterTestType::UnsetOrNull => {
-            words.iter().any(|word| word.literal() != Some(""))
-        }
+        ParameterTestType::UnsetOrNull => words.iter().any(|word| word.literal() != Some("")),
     }
 }
 
@@ -760,7 +772,9 @@ fn is_separate(expr: &ParameterExpr) -> bool {
             Parameter::NamedWithAllIndices {
                 concatenate: false,
                 ..
-            } | Parameter::Special(SpecialParameter::AllPositionalParameters { concatenate: false })
+            } | Parameter::Special(SpecialParameter::AllPositionalParameters {
+                concatenate: false
+            })
         ),
         _ => false,
     }

@@ -27,7 +27,11 @@ impl Explanation {
 
     /// The objection that the verdict names: the first of the severest.
     pub fn severest(&self) -> Option<&Objection> {
-        let tier = self.objections.iter().map(|objection| objection.rule.tier).max()?;
+        let tier = self
+            .objections
+            .iter()
+            .map(|objection| objection.rule.tier)
+            .max()?;
         self.objections
             .iter()
             .find(|objection| objection.rule.tier == tier)

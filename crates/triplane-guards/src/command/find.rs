@@ -2,6 +2,7 @@
 
 use crate::command::layers::replaced;
 use crate::command::word::{Part, Word};
+use crate::names;
 
 /// What a `find` command does with the paths that it visits.
 #[derive(Debug, Default)]
@@ -18,9 +19,33 @@ pub(crate) struct Find {
 
 /// Tests that pick some files by their name or state; a type or a depth alone picks nothing.
 const FILTERS: [&str; 27] = [
-    "-name", "-iname", "-path", "-ipath", "-wholename", "-iwholename", "-regex", "-iregex",
-    "-mtime", "-mmin", "-atime", "-amin", "-ctime", "-cmin", "-newer", "-anewer", "-cnewer",
-    "-newermt", "-size", "-perm", "-user", "-group", "-inum", "-samefile", "-lname", "-links", "-uid",
+    "-name",
+    "-iname",
+    "-path",
+    "-ipath",
+    "-wholename",
+    "-iwholename",
+    "-regex",
+    "-iregex",
+    "-mtime",
+    "-mmin",
+    "-atime",
+    "-amin",
+    "-ctime",
+    "-cmin",
+    "-newer",
+    "-anewer",
+    "-cnewer",
+    "-newermt",
+    "-size",
+    "-perm",
+    "-user",
+    "-group",
+    "-inum",
+    "-samefile",
+    "-lname",
+    "-links",
+    "-uid",
 ];
 
 /// Reads the arguments of `find`.
@@ -29,7 +54,9 @@ pub(crate) fn find(args: &[Word]) -> Find {
         .iter()
         .position(|word| {
             let text = word.prefix();
-            text.starts_with('-') && !matches!(text, "-H" | "-L" | "-P" | "-D") && !text.starts_with("-O")
+            text.starts_with('-')
+                && !matches!(text, "-H" | "-L" | "-P" | "-D")
+                && !text.starts_with("-O")
                 || matches!(word.literal(), Some("(" | "!" | ","))
         })
         .unwrap_or(args.len());
@@ -46,6 +73,8 @@ pub(crate) fn find(args: &[Word]) -> Find {
     let mut acted = false;
     let mut at = expression;
     let mut groups: Vec<Group> = vec![Group::default()];
+    // A protected name that is looked for stays visible in the paths that are found.
+    let mut named: Option<String> = None;
     while let Some(word) = args.get(at) {
         at += 1;
         let text = word.literal().unwrap_or("");
@@ -69,7 +98,9 @@ pub(crate) fn find(args: &[Word]) -> Find {
             "-a" | "-and" => {}
             "-delete" => {
                 acted = true;
-                found.deleted.extend(paths(&starts, filtered));
+                found
+                    .deleted
+                    .extend(paths(&starts, filtered, named.as_deref()));
             }
             "-exec" | "-execdir" | "-ok" | "-okdir" => {
                 acted = true;
@@ -79,7 +110,7 @@ pub(crate) fn find(args: &[Word]) -> Find {
                     .map_or(args.len(), |length| at + length);
                 let template = &args[at..end];
                 at = end + 1;
-                for path in paths(&starts, filtered) {
+                for path in paths(&starts, filtered, named.as_deref()) {
                     let argv = template
                         .iter()
                         .map(|word| replaced(word, "{}", &path))
@@ -96,8 +127,18 @@ pub(crate) fn find(args: &[Word]) -> Find {
             _ if FILTERS.contains(&text) => {
                 let value = args.get(at);
                 at += 1;
+                if matches!(text, "-name" | "-iname")
+                    && let Some(name) = value.and_then(Word::literal)
+                    && names::is_switch(std::iter::once(names::folded(name).as_ref()))
+                    && !groups[last].negated
+                {
+                    named = Some(name.to_owned());
+                }
                 let everything = value.is_some_and(|value| {
-                    matches!(value.literal(), Some("*" | "**" | "*.*" | "./*" | "?*" | ".*"))
+                    matches!(
+                        value.literal(),
+                        Some("*" | "**" | "*.*" | "./*" | "?*" | ".*")
+                    )
                 });
                 if everything {
                     groups[last].negated = false;
@@ -109,8 +150,10 @@ pub(crate) fn find(args: &[Word]) -> Find {
         }
     }
     if !acted || args.iter().any(|word| word.prefix().starts_with("-print")) {
-        let filtered = groups.iter().all(|group| group.filtered && group.alternatives_filtered);
-        found.printed = paths(&starts, filtered);
+        let filtered = groups
+            .iter()
+            .all(|group| group.filtered && group.alternatives_filtered);
+        found.printed = paths(&starts, filtered, named.as_deref());
     }
     found
 }
@@ -147,13 +190,16 @@ impl Group {
     }
 }
 
-fn paths(starts: &[Word], filtered: bool) -> Vec<Word> {
+fn paths(starts: &[Word], filtered: bool, named: Option<&str>) -> Vec<Word> {
     starts
         .iter()
         .map(|start| {
             let mut path = start.clone();
             if filtered {
                 path.push(Part::Below);
+                if let Some(name) = named {
+                    path.push(Part::Text(format!("/{name}")));
+                }
             }
             path
         })
@@ -164,7 +210,10 @@ fn paths(starts: &[Word], filtered: bool) -> Vec<Word> {
 pub(crate) fn fd(args: &[Word]) -> Find {
     let mut found = Find::default();
     let at = args.iter().position(|word| {
-        matches!(word.literal(), Some("-x" | "-X" | "--exec" | "--exec-batch"))
+        matches!(
+            word.literal(),
+            Some("-x" | "-X" | "--exec" | "--exec-batch")
+        )
     });
     let Some(at) = at else {
         return found;
@@ -190,7 +239,7 @@ pub(crate) fn fd(args: &[Word]) -> Find {
         starts.push(Word::text(".", args[at].span.clone()));
     }
     let template = &args[at + 1..];
-    for path in &paths(&starts, filtered) {
+    for path in &paths(&starts, filtered, None) {
         let mut argv: Vec<Word> = template
             .iter()
             .map(|word| replaced(word, "{}", path))

@@ -28,7 +28,20 @@ pub(crate) enum Layer {
     /// Standard input, as a program.
     CodeOfInput { language: Language },
     /// A command whose last words are those of standard input.
-    WithInput { argv: Vec<Word>, replace: Option<String> },
+    WithInput {
+        argv: Vec<Word>,
+        replace: Option<String>,
+        split: Split,
+    },
+    /// Another command, run in this folder.
+    InFolder { argv: Vec<Word>, folder: Word },
+}
+
+/// Where input is split into words.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Split {
+    Blanks,
+    Lines,
 }
 
 /// Where a layer runs.
@@ -61,32 +74,149 @@ const WRAPPERS: &[Wrapper] = &[
     wrapper(
         &["sudo"],
         &[
-            "-u", "-g", "-h", "-p", "-C", "-r", "-t", "-T", "-U", "-D", "-R", "--user", "--group",
-            "--host", "--prompt", "--chdir", "--role", "--type", "--close-from", "--chroot",
-            "--command-timeout", "--other-user",
+            "-u",
+            "-g",
+            "-h",
+            "-p",
+            "-C",
+            "-r",
+            "-t",
+            "-T",
+            "-U",
+            "-D",
+            "-R",
+            "--user",
+            "--group",
+            "--host",
+            "--prompt",
+            "--chdir",
+            "--role",
+            "--type",
+            "--close-from",
+            "--chroot",
+            "--command-timeout",
+            "--other-user",
         ],
     ),
     wrapper(&["doas"], &["-u", "-C", "-a"]),
     wrapper(&["pkexec"], &["--user"]),
-    wrapper(&["nohup", "setsid", "builtin", "caffeinate", "chronic", "unbuffer", "firejail", "proxychains", "proxychains4", "torsocks", "dbus-run-session", "xvfb-run", "fakeroot", "catchsegv", "ccache", "sem"], &["-w", "-t"]),
+    wrapper(
+        &[
+            "nohup",
+            "setsid",
+            "builtin",
+            "caffeinate",
+            "chronic",
+            "unbuffer",
+            "firejail",
+            "proxychains",
+            "proxychains4",
+            "torsocks",
+            "dbus-run-session",
+            "xvfb-run",
+            "fakeroot",
+            "catchsegv",
+            "ccache",
+            "sem",
+            "noglob",
+            "nocorrect",
+            "rlwrap",
+        ],
+        &["-w", "-t"],
+    ),
     wrapper(&["command"], &[]),
     wrapper(&["exec"], &["-a"]),
     wrapper(&["nice"], &["-n", "--adjustment"]),
     wrapper(&["ionice"], &["-c", "-n", "--class", "--classdata"]),
-    wrapper(&["stdbuf"], &["-i", "-o", "-e", "--input", "--output", "--error"]),
+    wrapper(
+        &["stdbuf"],
+        &["-i", "-o", "-e", "--input", "--output", "--error"],
+    ),
     wrapper(&["time", "gtime"], &["-f", "-o", "--format", "--output"]),
-    wrapper(&["strace", "ltrace", "valgrind", "perf"], &["-o", "-e", "-p", "-s", "-u", "-E"]),
+    wrapper(
+        &["strace", "ltrace", "valgrind", "perf"],
+        &["-o", "-e", "-p", "-s", "-u", "-E"],
+    ),
     wrapper(&["busybox", "toybox"], &[]),
-    wrapper(&["systemd-run"], &["-u", "--unit", "-p", "--property", "-E", "--setenv", "-M", "-H", "--uid", "--gid"]),
-    wrapper(&["npx", "bunx", "pnpx", "uvx", "pipx"], &["-p", "--package", "--python", "--from"]),
-    wrapper(&["unshare", "setpriv", "prlimit", "bwrap"], &["-S", "-G", "-R", "-w"]),
-    wrapper(&["env"], &["-u", "-C", "--unset", "--chdir", "-S", "--split-string", "-a", "--argv0"]),
-    wrapper(&["dotenv", "op", "doppler", "aws-vault", "chamber", "with-env"], &["-e", "-f", "-p", "--env-file", "--project", "--config"]),
-    Wrapper { names: &["timeout", "gtimeout"], values: &["-s", "-k", "--signal", "--kill-after"], operands: 1, host: Host::Here },
-    Wrapper { names: &["taskset", "chrt", "setarch", "cpulimit", "gosu", "su-exec", "faketime", "retry"], values: &["-l"], operands: 1, host: Host::Here },
-    Wrapper { names: &["flock"], values: &["-w", "--timeout", "-E"], operands: 1, host: Host::Here },
-    Wrapper { names: &["chroot"], values: &["--userspec", "--groups"], operands: 1, host: Host::Elsewhere },
-    Wrapper { names: &["nsenter"], values: &["-t", "--target"], operands: 0, host: Host::Elsewhere },
+    wrapper(
+        &["systemd-run"],
+        &[
+            "-u",
+            "--unit",
+            "-p",
+            "--property",
+            "-E",
+            "--setenv",
+            "-M",
+            "-H",
+            "--uid",
+            "--gid",
+        ],
+    ),
+    wrapper(
+        &["npx", "bunx", "pnpx", "uvx", "pipx"],
+        &["-p", "--package", "--python", "--from"],
+    ),
+    wrapper(
+        &["unshare", "setpriv", "prlimit", "bwrap"],
+        &["-S", "-G", "-R", "-w"],
+    ),
+    wrapper(
+        &["env"],
+        &[
+            "-u",
+            "-C",
+            "--unset",
+            "--chdir",
+            "-S",
+            "--split-string",
+            "-a",
+            "--argv0",
+        ],
+    ),
+    wrapper(
+        &[
+            "dotenv",
+            "op",
+            "doppler",
+            "aws-vault",
+            "chamber",
+            "with-env",
+        ],
+        &["-e", "-f", "-p", "--env-file", "--project", "--config"],
+    ),
+    Wrapper {
+        names: &["timeout", "gtimeout"],
+        values: &["-s", "-k", "--signal", "--kill-after"],
+        operands: 1,
+        host: Host::Here,
+    },
+    Wrapper {
+        names: &[
+            "taskset", "chrt", "setarch", "cpulimit", "gosu", "su-exec", "faketime", "retry",
+        ],
+        values: &["-l"],
+        operands: 1,
+        host: Host::Here,
+    },
+    Wrapper {
+        names: &["flock"],
+        values: &["-w", "--timeout", "-E"],
+        operands: 1,
+        host: Host::Here,
+    },
+    Wrapper {
+        names: &["chroot"],
+        values: &["--userspec", "--groups"],
+        operands: 1,
+        host: Host::Elsewhere,
+    },
+    Wrapper {
+        names: &["nsenter"],
+        values: &["-t", "--target"],
+        operands: 0,
+        host: Host::Elsewhere,
+    },
 ];
 
 const SHELLS: [&str; 13] = [
@@ -132,41 +262,82 @@ pub(crate) fn layers(program: &str, args: &[Word]) -> Vec<Layer> {
             .into_iter()
             .map(elsewhere)
             .collect(),
-        "pnpm" | "yarn" | "npm" | "bun" | "bundle" | "poetry" | "pipenv" | "uv" | "rye" | "hatch"
-        | "conda" | "mamba" | "micromamba" | "direnv" | "mise" | "asdf" | "rbenv" | "pyenv"
-        | "nix" | "devbox" | "cargo" | "rustup" | "go" => runner(program, args),
+        "bun"
+            if args
+                .first()
+                .is_some_and(|word| matches!(word.prefix(), "-e" | "--eval" | "-p")) =>
+        {
+            interpreter(
+                args,
+                Language::JavaScript,
+                &["-e", "--eval", "-p", "--print"],
+                &[],
+                &[],
+            )
+        }
+        "pnpm" | "yarn" | "npm" | "bun" | "bundle" | "poetry" | "pipenv" | "uv" | "rye"
+        | "hatch" | "conda" | "mamba" | "micromamba" | "direnv" | "mise" | "asdf" | "rbenv"
+        | "pyenv" | "nix" | "devbox" | "cargo" | "rustup" | "go" => runner(program, args),
         "git" => git(args),
         "make" | "gmake" | "just" | "task" => Vec::new(),
         "tar" | "gtar" | "bsdtar" => tar(args),
-        "rsync" => values_of(args, &["-e", "--rsh", "--rsync-path"]).map(script).collect(),
-        "crontab" if args.iter().any(|word| word.literal() == Some("-")) => {
-            Vec::new()
-        }
+        "rsync" => values_of(args, &["-e", "--rsh", "--rsync-path"])
+            .map(script)
+            .collect(),
+        "crontab" if args.iter().any(|word| word.literal() == Some("-")) => Vec::new(),
         "at" | "batch" => vec![Layer::ScriptOfInput { host: Host::Here }],
-        "psql" | "pgcli" | "cockroach" | "usql" | "cqlsh" | "duckdb" | "clickhouse-client"
-        | "clickhouse" | "sqlcmd" | "osql" | "sqlplus" | "snowsql" | "trino" | "presto" | "hive"
-        | "beeline" | "spark-sql" | "tsql" | "isql" | "impala-shell" => {
+        "psql" | "pgcli" | "cockroach" | "usql" | "cqlsh" | "influx" | "clickhouse-client"
+        | "clickhouse" | "sqlcmd" | "osql" | "sqlplus" | "snowsql" | "trino" | "presto"
+        | "hive" | "beeline" | "spark-sql" | "tsql" | "isql" | "impala-shell" => {
             sql(args, Dialect::Standard, program)
         }
         "mysql" | "mariadb" | "mycli" | "tidb" => sql(args, Dialect::MySql, program),
-        "sqlite3" | "sqlite" | "litecli" | "sqlcipher" | "bq" => sqlite(program, args),
+        "sqlite3" | "sqlite" | "litecli" | "sqlcipher" | "duckdb" | "bq" => sqlite(program, args),
         "redis-cli" | "valkey-cli" | "keydb-cli" => redis(program, args),
         "mongosh" | "mongo" => mongo(args),
-        "python" | "python2" | "python3" | "pypy" | "pypy3" | "ipython" => {
-            interpreter(args, Language::Python, &["-c"], &["-W", "-X", "--check-hash-based-pycs"], &["-m"])
-        }
-        "node" | "nodejs" | "deno" | "tsx" | "ts-node" => {
-            interpreter(args, Language::JavaScript, &["-e", "--eval", "-p", "--print", "-pe", "eval"], &["-r", "--require", "--import", "--loader", "-C"], &[])
-        }
+        "python" | "python2" | "python3" | "pypy" | "pypy3" | "ipython" => interpreter(
+            args,
+            Language::Python,
+            &["-c"],
+            &["-W", "-X", "--check-hash-based-pycs"],
+            &["-m"],
+        ),
+        "node" | "nodejs" | "deno" | "tsx" | "ts-node" => interpreter(
+            args,
+            Language::JavaScript,
+            &["-e", "--eval", "-p", "--print", "-pe", "eval"],
+            &["-r", "--require", "--import", "--loader", "-C"],
+            &[],
+        ),
         "perl" => interpreter(args, Language::Perl, &["-e", "-E"], &["-I"], &[]),
         "ruby" | "jruby" => interpreter(args, Language::Ruby, &["-e"], &["-I", "-r"], &[]),
-        "php" => interpreter(args, Language::Php, &["-r", "-R", "-B", "-E", "--run"], &["-d", "-c"], &[]),
+        "php" => interpreter(
+            args,
+            Language::Php,
+            &["-r", "-R", "-B", "-E", "--run"],
+            &["-d", "-c"],
+            &[],
+        ),
         "lua" | "luajit" => interpreter(args, Language::Lua, &["-e"], &["-l"], &[]),
         "awk" | "gawk" | "mawk" | "nawk" | "original-awk" => awk(args),
-        "osascript" => by_option(args, &["-e"]).into_iter().filter_map(apple_script).collect(),
+        "osascript" => by_option(args, &["-e"])
+            .into_iter()
+            .filter_map(apple_script)
+            .collect(),
         "powershell" | "pwsh" => powershell(args),
         "cmd" => windows(args),
         "sed" | "gsed" => sed(args),
+        "vim" | "vi" | "nvim" | "view" | "ex" | "gdb" | "lldb" => editor(args),
+        "rails" if args.first().and_then(Word::literal) == Some("runner") => args
+            .get(1)
+            .filter(|word| word.prefix().contains([' ', '.', '(']) && !is_file(word, "rb"))
+            .cloned()
+            .map(|text| Layer::Code {
+                text,
+                language: Language::Ruby,
+            })
+            .into_iter()
+            .collect(),
         _ if program.starts_with("python3.") || program.starts_with("python2.") => {
             interpreter(args, Language::Python, &["-c"], &["-W", "-X"], &["-m"])
         }
@@ -231,7 +402,9 @@ fn operand(args: &[Word], values: &[&str]) -> usize {
             && values.iter().any(|value| {
                 value.len() == 2
                     && text.ends_with(&value[1..])
-                    && !values.iter().any(|value| value.len() == 2 && text.starts_with(value))
+                    && !values
+                        .iter()
+                        .any(|value| value.len() == 2 && text.starts_with(value))
             });
         if values.contains(&text) || bundled_value {
             at += 1;
@@ -253,7 +426,8 @@ fn values_of<'a>(args: &'a [Word], names: &'a [&'a str]) -> impl Iterator<Item =
                     .starts_with('=')
                     .then(|| word.without_prefix(name.len() + 1))
             } else {
-                (!glued.is_empty() && !text.starts_with("--")).then(|| word.without_prefix(name.len()))
+                (!glued.is_empty() && !text.starts_with("--"))
+                    .then(|| word.without_prefix(name.len()))
             }
         })
     })
@@ -275,6 +449,13 @@ pub(crate) fn join(words: &[Word]) -> Option<Word> {
     Some(joined)
 }
 
+/// Whether the word names a file with this extension.
+fn is_file(word: &Word, extension: &str) -> bool {
+    word.literal()
+        .and_then(|text| text.rsplit_once('.'))
+        .is_some_and(|(_, last)| last == extension)
+}
+
 fn is_assignment(word: &Word) -> bool {
     word.prefix().split_once('=').is_some_and(|(name, _)| {
         !name.is_empty()
@@ -285,7 +466,12 @@ fn is_assignment(word: &Word) -> bool {
 }
 
 fn wrapped(program: &str, wrapper: &Wrapper, args: &[Word]) -> Vec<Layer> {
-    if program == "command" && matches!(args.first().and_then(Word::literal), Some("-v" | "-V" | "-pv" | "-pV")) {
+    if program == "command"
+        && matches!(
+            args.first().and_then(Word::literal),
+            Some("-v" | "-V" | "-pv" | "-pV")
+        )
+    {
         return Vec::new();
     }
     if matches!(program, "flock" | "sg") {
@@ -306,7 +492,9 @@ fn wrapped(program: &str, wrapper: &Wrapper, args: &[Word]) -> Vec<Layer> {
         words.extend_from_slice(&args[at.min(args.len())..]);
         return join(&words).map(script).into_iter().collect();
     }
-    while matches!(program, "env" | "sudo" | "doas" | "dotenv") && args.get(at).is_some_and(is_assignment) {
+    while matches!(program, "env" | "sudo" | "doas" | "dotenv")
+        && args.get(at).is_some_and(is_assignment)
+    {
         at += 1;
     }
     let own = args.iter().take(at);
@@ -339,7 +527,19 @@ fn wrapped(program: &str, wrapper: &Wrapper, args: &[Word]) -> Vec<Layer> {
         Some("--") => &rest[1..],
         _ => rest,
     };
-    command(rest, wrapper.host)
+    let own = &args[..at.min(args.len())];
+    let folder = match program {
+        "env" => values_of(own, &["-C", "--chdir"]).next(),
+        "sudo" => values_of(own, &["-D", "--chdir"]).next(),
+        _ => None,
+    };
+    match folder {
+        Some(folder) if !rest.is_empty() => vec![Layer::InFolder {
+            argv: rest.to_vec(),
+            folder,
+        }],
+        _ => command(rest, wrapper.host),
+    }
 }
 
 fn shell(args: &[Word]) -> Vec<Layer> {
@@ -415,21 +615,46 @@ fn ssh(args: &[Word]) -> Vec<Layer> {
     // Options may stand behind the host too.
     let again = operand(rest, &VALUES);
     rest = rest.get(again..).unwrap_or_default();
-    match join(rest) {
-        Some(text) => vec![Layer::Script {
+    let mut layers: Vec<Layer> = values_of(args, &["-o"])
+        .filter_map(|word| {
+            let (key, _) = word.prefix().split_once('=')?;
+            let runs = ["proxycommand", "localcommand", "knownhostscommand"]
+                .contains(&key.to_ascii_lowercase().as_str());
+            runs.then(|| script(word.without_prefix(key.len() + 1)))
+        })
+        .collect();
+    layers.push(match join(rest) {
+        Some(text) => Layer::Script {
             text,
             args: Vec::new(),
             host: Host::Elsewhere,
-        }],
-        None => vec![Layer::ScriptOfInput {
+        },
+        None => Layer::ScriptOfInput {
             host: Host::Elsewhere,
-        }],
-    }
+        },
+    });
+    layers
 }
 
 const XARGS_VALUES: [&str; 18] = [
-    "-I", "-i", "-J", "-n", "-L", "-l", "-P", "-s", "-d", "-E", "-a", "--max-args", "--max-lines",
-    "--max-procs", "--replace", "--delimiter", "--arg-file", "--max-chars",
+    "-I",
+    "-i",
+    "-J",
+    "-n",
+    "-L",
+    "-l",
+    "-P",
+    "-s",
+    "-d",
+    "-E",
+    "-a",
+    "--max-args",
+    "--max-lines",
+    "--max-procs",
+    "--replace",
+    "--delimiter",
+    "--arg-file",
+    "--max-chars",
 ];
 
 fn xargs(args: &[Word]) -> Vec<Layer> {
@@ -456,13 +681,35 @@ fn xargs(args: &[Word]) -> Vec<Layer> {
     if argv.is_empty() {
         return Vec::new();
     }
-    vec![Layer::WithInput { argv, replace }]
+    let whole = own.iter().any(|word| {
+        matches!(word.prefix(), "-0" | "--null" | "-d") || word.prefix().starts_with("-d")
+    });
+    let split = if whole || replace.is_some() {
+        Split::Lines
+    } else {
+        Split::Blanks
+    };
+    vec![Layer::WithInput {
+        argv,
+        replace,
+        split,
+    }]
 }
 
 fn parallel(args: &[Word]) -> Vec<Layer> {
     const VALUES: [&str; 12] = [
-        "-j", "--jobs", "-N", "-n", "-a", "--arg-file", "--colsep", "-C", "--delay", "--timeout",
-        "--results", "--joblog",
+        "-j",
+        "--jobs",
+        "-N",
+        "-n",
+        "-a",
+        "--arg-file",
+        "--colsep",
+        "-C",
+        "--delay",
+        "--timeout",
+        "--results",
+        "--joblog",
     ];
     let at = operand(args, &VALUES);
     let rest = args.get(at..).unwrap_or_default();
@@ -480,7 +727,8 @@ fn parallel(args: &[Word]) -> Vec<Layer> {
             None => vec![Layer::ScriptOfInput { host: Host::Here }],
         };
     };
-    let holed = text.prefix().contains('{') || template.iter().any(|word| word.prefix().contains("{}"));
+    let holed =
+        text.prefix().contains('{') || template.iter().any(|word| word.prefix().contains("{}"));
     match inputs {
         Some(inputs) => inputs
             .iter()
@@ -505,6 +753,7 @@ fn parallel(args: &[Word]) -> Vec<Layer> {
                 },
             ],
             replace: Some("{}".to_owned()),
+            split: Split::Lines,
         }],
     }
 }
@@ -538,7 +787,21 @@ pub(crate) fn replaced(word: &Word, hole: &str, value: &Word) -> Word {
 fn watcher_values(program: &str) -> &'static [&'static str] {
     match program {
         "watch" => &["-n", "--interval", "-q"],
-        "hyperfine" => &["-w", "--warmup", "-r", "--runs", "-p", "--prepare", "-c", "--cleanup", "-n", "--export-json", "--export-markdown", "-m", "-M"],
+        "hyperfine" => &[
+            "-w",
+            "--warmup",
+            "-r",
+            "--runs",
+            "-p",
+            "--prepare",
+            "-c",
+            "--cleanup",
+            "-n",
+            "--export-json",
+            "--export-markdown",
+            "-m",
+            "-M",
+        ],
         "nodemon" => &["-e", "--ext", "-w", "--watch", "-i", "--ignore", "-d"],
         "watchexec" => &["-e", "--exts", "-w", "--watch", "-i", "--ignore", "-f"],
         "concurrently" => &["-n", "--names", "-c"],
@@ -552,9 +815,18 @@ fn joined(args: &[Word], values: &[&str]) -> Vec<Layer> {
     let mut layers: Vec<Layer> = join(rest).map(script).into_iter().collect();
     // Several commands stand side by side, or behind an option of their own.
     if rest.len() > 1 {
-        layers.extend(rest.iter().filter(|word| word.prefix().contains(' ')).cloned().map(script));
+        layers.extend(
+            rest.iter()
+                .filter(|word| word.prefix().contains(' '))
+                .cloned()
+                .map(script),
+        );
     }
-    layers.extend(values_of(args, &["-x", "--exec", "--prepare", "--cleanup"]).filter(|word| word.prefix().contains(' ')).map(script));
+    layers.extend(
+        values_of(args, &["-x", "--exec", "--prepare", "--cleanup"])
+            .filter(|word| word.prefix().contains(' '))
+            .map(script),
+    );
     layers
 }
 
@@ -568,7 +840,10 @@ fn switched(args: &[Word]) -> Vec<Layer> {
     let mut layers = by_option(args, &options);
     layers.extend(clustered_text(args, &options).map(script));
     if layers.is_empty() {
-        let at = operand(args, &["-u", "-g", "-G", "-s", "--user", "--group", "--shell"]);
+        let at = operand(
+            args,
+            &["-u", "-g", "-G", "-s", "--user", "--group", "--shell"],
+        );
         layers = here(args.get(at..).unwrap_or_default());
     }
     layers
@@ -576,7 +851,9 @@ fn switched(args: &[Word]) -> Vec<Layer> {
 
 /// A client without a command of its own takes the lines of its input.
 fn redis(program: &str, args: &[Word]) -> Vec<Layer> {
-    const VALUES: [&str; 10] = ["-h", "-p", "-s", "-a", "-u", "-n", "--user", "--pass", "-r", "-i"];
+    const VALUES: [&str; 10] = [
+        "-h", "-p", "-s", "-a", "-u", "-n", "--user", "--pass", "-r", "-i",
+    ];
     if operand(args, &VALUES) < args.len() {
         return Vec::new();
     }
@@ -586,6 +863,7 @@ fn redis(program: &str, args: &[Word]) -> Vec<Layer> {
     vec![Layer::WithInput {
         argv,
         replace: None,
+        split: Split::Blanks,
     }]
 }
 
@@ -604,7 +882,15 @@ fn terminal(args: &[Word]) -> Vec<Layer> {
             !word.prefix().starts_with('-')
                 && !matches!(
                     word.literal(),
-                    Some("new-session" | "new" | "new-window" | "neww" | "split-window" | "splitw" | "respawn-pane")
+                    Some(
+                        "new-session"
+                            | "new"
+                            | "new-window"
+                            | "neww"
+                            | "split-window"
+                            | "splitw"
+                            | "respawn-pane"
+                    )
                 )
         });
         let rest = at.and_then(|at| args.get(at..)).unwrap_or_default();
@@ -616,18 +902,83 @@ fn terminal(args: &[Word]) -> Vec<Layer> {
 }
 
 const CONTAINER_VALUES: [&str; 62] = [
-    "-e", "--env", "--env-file", "-u", "--user", "-w", "--workdir", "-v", "--volume", "-p",
-    "--publish", "--name", "--network", "--net", "--mount", "-l", "--label", "--entrypoint", "-h",
-    "--hostname", "--platform", "-m", "--memory", "--cpus", "--gpus", "--ip", "--add-host",
-    "--device", "--cap-add", "--cap-drop", "--restart", "--security-opt", "--shm-size", "--tmpfs",
-    "--ulimit", "-a", "--attach", "--link", "--log-driver", "--log-opt", "--pull", "--runtime",
-    "--volumes-from", "--expose", "--dns", "--cidfile", "--pid", "--ipc", "--userns", "--uts",
-    "--cgroupns", "--detach-keys", "--index", "-H", "--host", "-c", "--context", "--config",
-    "--stop-signal", "--stop-timeout", "--health-cmd", "--group-add",
+    "-e",
+    "--env",
+    "--env-file",
+    "-u",
+    "--user",
+    "-w",
+    "--workdir",
+    "-v",
+    "--volume",
+    "-p",
+    "--publish",
+    "--name",
+    "--network",
+    "--net",
+    "--mount",
+    "-l",
+    "--label",
+    "--entrypoint",
+    "-h",
+    "--hostname",
+    "--platform",
+    "-m",
+    "--memory",
+    "--cpus",
+    "--gpus",
+    "--ip",
+    "--add-host",
+    "--device",
+    "--cap-add",
+    "--cap-drop",
+    "--restart",
+    "--security-opt",
+    "--shm-size",
+    "--tmpfs",
+    "--ulimit",
+    "-a",
+    "--attach",
+    "--link",
+    "--log-driver",
+    "--log-opt",
+    "--pull",
+    "--runtime",
+    "--volumes-from",
+    "--expose",
+    "--dns",
+    "--cidfile",
+    "--pid",
+    "--ipc",
+    "--userns",
+    "--uts",
+    "--cgroupns",
+    "--detach-keys",
+    "--index",
+    "-H",
+    "--host",
+    "-c",
+    "--context",
+    "--config",
+    "--stop-signal",
+    "--stop-timeout",
+    "--health-cmd",
+    "--group-add",
 ];
 
 fn container(args: &[Word]) -> Vec<Layer> {
-    let mut at = operand(args, &["-H", "--host", "-c", "--context", "--config", "-l", "--log-level"]);
+    let mut at = operand(
+        args,
+        &[
+            "-H",
+            "--host",
+            "-c",
+            "--context",
+            "--config",
+            "-l",
+            "--log-level",
+        ],
+    );
     if matches!(args.get(at).and_then(Word::literal), Some("container")) {
         at += 1;
     }
@@ -664,7 +1015,17 @@ fn inside(args: &[Word], values: &[&str]) -> Vec<Layer> {
 fn compose(args: &[Word]) -> Vec<Layer> {
     let at = operand(
         args,
-        &["-f", "--file", "-p", "--project-name", "--profile", "--env-file", "--project-directory", "--ansi", "--parallel"],
+        &[
+            "-f",
+            "--file",
+            "-p",
+            "--project-name",
+            "--profile",
+            "--env-file",
+            "--project-directory",
+            "--ansi",
+            "--parallel",
+        ],
     );
     match args.get(at).and_then(Word::literal) {
         Some("exec" | "run") => inside(args.get(at + 1..).unwrap_or_default(), &CONTAINER_VALUES),
@@ -682,7 +1043,18 @@ fn kubectl(args: &[Word]) -> Vec<Layer> {
     let rest = &args[at + 1..];
     match rest.iter().position(|word| word.literal() == Some("--")) {
         Some(end) => command(&rest[end + 1..], Host::Elsewhere),
-        None => inside(rest, &["-n", "--namespace", "-c", "--container", "--context", "--image", "-f"]),
+        None => inside(
+            rest,
+            &[
+                "-n",
+                "--namespace",
+                "-c",
+                "--container",
+                "--context",
+                "--image",
+                "-f",
+            ],
+        ),
     }
 }
 
@@ -694,22 +1066,58 @@ fn machine(args: &[Word]) -> Vec<Layer> {
 }
 
 fn runner(program: &str, args: &[Word]) -> Vec<Layer> {
-    let at = operand(args, &["-C", "--dir", "--prefix", "--cwd", "--directory", "--filter", "-F", "-p", "--project", "-w", "--workspace"]);
+    let at = operand(
+        args,
+        &[
+            "-C",
+            "--dir",
+            "--prefix",
+            "--cwd",
+            "--directory",
+            "--filter",
+            "-F",
+            "-p",
+            "--project",
+            "-w",
+            "--workspace",
+        ],
+    );
     let rest = args.get(at + 1..).unwrap_or_default();
     let sub = args.get(at).and_then(Word::literal).unwrap_or("");
     let skipped = match (program, sub) {
-        ("direnv" | "rbenv" | "pyenv" | "asdf" | "mise" | "pnpm" | "yarn" | "bundle" | "npm", "exec" | "dlx" | "x")
-        | ("poetry" | "pipenv" | "uv" | "rye" | "hatch" | "conda" | "mamba" | "micromamba" | "devbox", "run")
+        (
+            "direnv" | "rbenv" | "pyenv" | "asdf" | "mise" | "pnpm" | "yarn" | "bundle" | "npm",
+            "exec" | "dlx" | "x",
+        )
+        | (
+            "poetry" | "pipenv" | "uv" | "rye" | "hatch" | "conda" | "mamba" | "micromamba"
+            | "devbox",
+            "run",
+        )
         | ("bun", "x") => {
             let calls: Vec<Layer> = values_of(rest, &["-c", "--call"]).map(script).collect();
             if !calls.is_empty() {
                 return calls;
             }
-            let own = operand(rest, &["-n", "--name", "--with", "--python", "-p", "--package", "--env-file"]);
+            let own = operand(
+                rest,
+                &[
+                    "-n",
+                    "--name",
+                    "--with",
+                    "--python",
+                    "-p",
+                    "--package",
+                    "--env-file",
+                ],
+            );
             own + usize::from(program == "direnv")
         }
         ("nix", "develop" | "shell") => {
-            return match rest.iter().position(|word| matches!(word.literal(), Some("-c" | "--command"))) {
+            return match rest
+                .iter()
+                .position(|word| matches!(word.literal(), Some("-c" | "--command")))
+            {
                 Some(at) => here(&rest[at + 1..]),
                 None => Vec::new(),
             };
@@ -720,33 +1128,69 @@ fn runner(program: &str, args: &[Word]) -> Vec<Layer> {
 }
 
 fn git(args: &[Word]) -> Vec<Layer> {
-    let at = operand(args, &["-C", "-c", "--git-dir", "--work-tree", "--namespace", "--exec-path", "--super-prefix", "--config-env"]);
+    let at = operand(
+        args,
+        &[
+            "-C",
+            "-c",
+            "--git-dir",
+            "--work-tree",
+            "--namespace",
+            "--exec-path",
+            "--super-prefix",
+            "--config-env",
+        ],
+    );
     let rest = args.get(at + 1..).unwrap_or_default();
     let own = &args[..at.min(args.len())];
-    // `-c alias.name='!command'` runs the command.
+    // `-c alias.name='…'` is a subcommand of its own; behind a `!` it is a command.
+    let sub = args.get(at).and_then(Word::literal).unwrap_or("");
+    let alias = values_of(own, &["-c"]).find_map(|word| {
+        let (key, value) = word.prefix().split_once('=')?;
+        let named = key.to_ascii_lowercase() == format!("alias.{}", sub.to_ascii_lowercase());
+        (named && !value.starts_with('!')).then(|| word.without_prefix(key.len() + 1))
+    });
+    if let Some(alias) = alias {
+        let mut text = Word::text("git ", alias.span.clone());
+        alias.parts.into_iter().for_each(|part| text.push(part));
+        let mut words = vec![text];
+        words.extend_from_slice(rest);
+        return join(&words).map(script).into_iter().collect();
+    }
     let mut layers: Vec<Layer> = values_of(own, &["-c"])
         .filter_map(|word| {
             let (key, value) = word.prefix().split_once('=')?;
             let key = key.to_ascii_lowercase();
             let runs = key.starts_with("alias.") && value.starts_with('!')
-                || matches!(key.as_str(), "core.sshcommand" | "core.pager" | "core.editor" | "core.fsmonitor" | "diff.external" | "sequence.editor");
+                || matches!(
+                    key.as_str(),
+                    "core.sshcommand"
+                        | "core.pager"
+                        | "core.editor"
+                        | "core.fsmonitor"
+                        | "diff.external"
+                        | "sequence.editor"
+                );
             let skip = key.len() + 1 + usize::from(value.starts_with('!'));
             runs.then(|| script(word.without_prefix(skip)))
         })
         .collect();
     match args.get(at).and_then(Word::literal) {
         Some("submodule") => {
-            if let Some(at) = rest.iter().position(|word| word.literal() == Some("foreach")) {
+            if let Some(at) = rest
+                .iter()
+                .position(|word| word.literal() == Some("foreach"))
+            {
                 let rest = &rest[at + 1..];
                 let at = operand(rest, &[]);
                 layers.extend(join(rest.get(at..).unwrap_or_default()).map(script));
             }
         }
         Some("rebase") => layers.extend(by_option(rest, &["-x", "--exec"])),
+        Some("difftool" | "mergetool") => layers.extend(by_option(rest, &["-x", "--extcmd"])),
         Some("bisect") if rest.first().and_then(Word::literal) == Some("run") => {
             layers.extend(here(&rest[1..]));
         }
-        Some("filter-branch") => {}
         _ => {}
     }
     layers
@@ -756,22 +1200,29 @@ fn tar(args: &[Word]) -> Vec<Layer> {
     args.iter()
         .filter_map(|word| {
             let text = word.prefix();
-            let skip = ["--to-command=", "--checkpoint-action=exec=", "--use-compress-program="]
-                .iter()
-                .find(|option| text.starts_with(**option))?
-                .len();
+            let skip = [
+                "--to-command=",
+                "--checkpoint-action=exec=",
+                "--use-compress-program=",
+            ]
+            .iter()
+            .find(|option| text.starts_with(**option))?
+            .len();
             Some(script(word.without_prefix(skip)))
         })
-        .chain(by_option(args, &["--to-command", "--use-compress-program", "-I"]))
+        .chain(by_option(
+            args,
+            &["--to-command", "--use-compress-program", "-I"],
+        ))
         .collect()
 }
 
 fn sql(args: &[Word], dialect: Dialect, program: &str) -> Vec<Layer> {
     let options: &[&str] = match program {
-        "psql" | "pgcli" | "usql" | "duckdb" => &["-c", "--command"],
-        "mysql" | "mariadb" | "mycli" | "tidb" | "cockroach" | "beeline" | "cqlsh" | "hive" | "spark-sql" | "trino" | "presto" => {
-            &["-e", "--execute"]
-        }
+        "psql" | "pgcli" | "usql" => &["-c", "--command"],
+        "influx" => &["-execute"],
+        "mysql" | "mariadb" | "mycli" | "tidb" | "cockroach" | "beeline" | "cqlsh" | "hive"
+        | "spark-sql" | "trino" | "presto" => &["-e", "--execute"],
         "clickhouse-client" | "clickhouse" => &["-q", "--query"],
         "sqlcmd" | "osql" | "snowsql" | "impala-shell" => &["-Q", "-q", "--query"],
         _ => &["-c", "-e", "--execute", "--command"],
@@ -782,7 +1233,9 @@ fn sql(args: &[Word], dialect: Dialect, program: &str) -> Vec<Layer> {
         .collect();
     let reads_elsewhere = args.iter().any(|word| {
         let text = word.prefix();
-        text.starts_with("-f") || text.starts_with("--file") || matches!(text, "-l" | "--list" | "--version" | "--help" | "-V")
+        text.starts_with("-f")
+            || text.starts_with("--file")
+            || matches!(text, "-l" | "--list" | "--version" | "--help" | "-V")
     });
     if texts.is_empty() && !reads_elsewhere {
         return vec![Layer::SqlOfInput { dialect }];
@@ -808,10 +1261,23 @@ fn clustered_text<'a>(args: &'a [Word], options: &'a [&'a str]) -> impl Iterator
 
 fn sqlite(program: &str, args: &[Word]) -> Vec<Layer> {
     let dialect = Dialect::Standard;
-    let mut layers: Vec<Layer> = values_of(args, &["-cmd"])
+    let mut layers: Vec<Layer> = values_of(args, &["-cmd", "-c", "-s"])
         .map(|text| Layer::Sql { text, dialect })
         .collect();
-    let at = operand(args, &["-cmd", "-init", "-separator", "-nullvalue", "-newline", "-mmap", "-vfs"]);
+    let at = operand(
+        args,
+        &[
+            "-cmd",
+            "-c",
+            "-s",
+            "-init",
+            "-separator",
+            "-nullvalue",
+            "-newline",
+            "-mmap",
+            "-vfs",
+        ],
+    );
     let mut rest = args.get(at + 1..).unwrap_or_default();
     if program == "bq" {
         if args.get(at).and_then(Word::literal) != Some("query") {
@@ -822,7 +1288,11 @@ fn sqlite(program: &str, args: &[Word]) -> Vec<Layer> {
     if rest.is_empty() {
         layers.push(Layer::SqlOfInput { dialect });
     }
-    layers.extend(rest.iter().cloned().map(|text| Layer::Sql { text, dialect }));
+    layers.extend(
+        rest.iter()
+            .cloned()
+            .map(|text| Layer::Sql { text, dialect }),
+    );
     layers
 }
 
@@ -831,7 +1301,9 @@ fn mongo(args: &[Word]) -> Vec<Layer> {
     let texts: Vec<Layer> = values_of(args, &["--eval"])
         .map(|text| Layer::Code { text, language })
         .collect();
-    let file = args.iter().any(|word| word.prefix().ends_with(".js") || word.prefix().starts_with("--file"));
+    let file = args
+        .iter()
+        .any(|word| is_file(word, "js") || word.prefix().starts_with("--file"));
     if texts.is_empty() && !file {
         return vec![Layer::CodeOfInput { language }];
     }
@@ -850,7 +1322,11 @@ fn interpreter(
     while let Some(word) = args.get(at) {
         let text = word.prefix();
         if inline.contains(&text) {
-            layers.extend(args.get(at + 1).cloned().map(|text| Layer::Code { text, language }));
+            layers.extend(
+                args.get(at + 1)
+                    .cloned()
+                    .map(|text| Layer::Code { text, language }),
+            );
             at += 2;
             if language == Language::Python {
                 return layers;
@@ -895,7 +1371,11 @@ fn interpreter(
                 .any(|option| option.len() == 2 && text.ends_with(&option[1..]))
                 && text[1..].bytes().all(|byte| byte.is_ascii_alphanumeric());
             if clustered {
-                layers.extend(args.get(at + 1).cloned().map(|text| Layer::Code { text, language }));
+                layers.extend(
+                    args.get(at + 1)
+                        .cloned()
+                        .map(|text| Layer::Code { text, language }),
+                );
                 at += 2;
                 if language == Language::Python {
                     return layers;
@@ -921,7 +1401,15 @@ fn interpreter(
 }
 
 fn awk(args: &[Word]) -> Vec<Layer> {
-    let values = ["-f", "-F", "-v", "--file", "--field-separator", "--assign", "-i"];
+    let values = [
+        "-f",
+        "-F",
+        "-v",
+        "--file",
+        "--field-separator",
+        "--assign",
+        "-i",
+    ];
     let from_file = args
         .iter()
         .any(|word| word.prefix().starts_with("-f") || word.prefix().starts_with("--file"));
@@ -939,7 +1427,7 @@ fn awk(args: &[Word]) -> Vec<Layer> {
         .collect()
 }
 
-/// `do shell script "…"` inside AppleScript.
+/// `do shell script "…"` inside `AppleScript`.
 fn apple_script(layer: Layer) -> Option<Layer> {
     let Layer::Script { text, .. } = layer else {
         return None;
@@ -953,7 +1441,10 @@ fn apple_script(layer: Layer) -> Option<Layer> {
 fn powershell(args: &[Word]) -> Vec<Layer> {
     let at = args.iter().position(|word| {
         let option = word.prefix().to_ascii_lowercase();
-        matches!(option.as_str(), "-command" | "-c" | "-encodedcommand" | "-e" | "-enc" | "/c")
+        matches!(
+            option.as_str(),
+            "-command" | "-c" | "-encodedcommand" | "-e" | "-enc" | "/c"
+        )
     });
     match at {
         Some(at) if args[at].prefix().to_ascii_lowercase().starts_with("-e") => {
@@ -974,6 +1465,26 @@ fn windows(args: &[Word]) -> Vec<Layer> {
     }
 }
 
+/// Editors and debuggers run what stands behind a `!` or a `shell` of their own commands.
+fn editor(args: &[Word]) -> Vec<Layer> {
+    values_of(args, &["-c", "--cmd", "-ex", "-o", "-S"])
+        .chain(
+            args.iter()
+                .filter(|word| word.prefix().starts_with('+'))
+                .map(|word| word.without_prefix(1)),
+        )
+        .filter_map(|command| {
+            let text = command.prefix();
+            let start = text.trim_start_matches([':', ' ']);
+            let skipped = text.len() - start.len();
+            let mark = ["silent !", "!", "shell ", "platform shell "]
+                .iter()
+                .find(|mark| start.starts_with(**mark))?;
+            Some(script(command.without_prefix(skipped + mark.len())))
+        })
+        .collect()
+}
+
 /// GNU sed runs the text of an `e` command.
 fn sed(args: &[Word]) -> Vec<Layer> {
     let mut programs: Vec<Word> = values_of(args, &["-e", "--expression"]).collect();
@@ -985,7 +1496,8 @@ fn sed(args: &[Word]) -> Vec<Layer> {
         .into_iter()
         .filter_map(|program| {
             let text = program.literal()?;
-            let trimmed = text.trim_start_matches(|c: char| c.is_ascii_digit() || c == '$' || c == ',');
+            let trimmed =
+                text.trim_start_matches(|c: char| c.is_ascii_digit() || c == '$' || c == ',');
             let command = trimmed.strip_prefix("e ")?;
             Some(script(Word::text(command, program.span.clone())))
         })

@@ -11,7 +11,7 @@ use brush_parser::ast;
 use crate::command::code::{self, CodeAct, Language};
 use crate::command::expand::{Purpose, Shell, Unreadable, expand, expand_heredoc};
 use crate::command::find;
-use crate::command::layers::{Host, Layer, is_shell, join, layers, replaced};
+use crate::command::layers::{Host, Layer, Split, is_shell, join, layers, replaced};
 use crate::command::output::output;
 use crate::command::parse::{PLACEHOLDER, Rewritten, Script, parse};
 use crate::command::sql::{self, Dialect, SqlAct};
@@ -144,14 +144,12 @@ impl Picks {
         if self.overflow {
             return None;
         }
-        let index = match self.chosen.iter().find(|(known, ..)| known == name) {
-            Some(&(_, index, _)) => index,
-            None => {
-                self.chosen.push((name.to_owned(), 0, values.len()));
-                0
-            }
-        };
-        values.get(index)
+        let chosen = self.chosen.iter().find(|(known, ..)| known == name);
+        if let Some(&(_, index, _)) = chosen {
+            return values.get(index);
+        }
+        self.chosen.push((name.to_owned(), 0, values.len()));
+        values.first()
     }
 
     /// Moves on to the next combination.
@@ -198,15 +196,17 @@ impl Shell for Eval<'_, '_> {
         let escaped = quoted
             && script.contains("\\\"")
             && self.normaliser.source[span.clone()].starts_with('`');
-        let script = if escaped { script.replace("\\\"", "\"").into() } else { script };
+        let script = if escaped {
+            script.replace("\\\"", "\"").into()
+        } else {
+            script
+        };
         self.substitute(&script, &span).ok()
     }
 
     fn substitute(&mut self, script: &str, span: &Range<usize>) -> Result<Vec<Part>, Unreadable> {
         let mut inner = self.state.clone();
-        let mut parts = self
-            .normaliser
-            .script(script, span, &mut inner, None, true);
+        let mut parts = self.normaliser.script(script, span, &mut inner, None, true);
         // The shell drops the line breaks at the end.
         while let Some(Part::Text(text)) = parts.last_mut() {
             text.truncate(text.trim_end_matches('\n').len());
@@ -348,7 +348,7 @@ impl Normaliser<'_> {
                         Word::text(word, span)
                     })
                     .collect();
-                self.argv(argv, frame, state)
+                self.argv(&argv, frame, state)
             }
             Ok(Script::Program(program, rewritten)) => {
                 let origin = origin(rewritten);
@@ -379,20 +379,30 @@ impl Normaliser<'_> {
         input: Option<&Word>,
         wanted: bool,
     ) -> Output {
-        match text_of(text) {
-            Some(text_known) => self.script(&text_known, &text.span, state, input, wanted),
-            None => {
-                self.emit(pseudo::UNKNOWN_SCRIPT, vec![text.clone()], text.span.clone(), state);
-                vec![Part::Unknown]
-            }
+        if let Some(known) = text_of(text) {
+            return self.script(&known, &text.span, state, input, wanted);
         }
+        self.emit(
+            pseudo::UNKNOWN_SCRIPT,
+            vec![text.clone()],
+            text.span.clone(),
+            state,
+        );
+        vec![Part::Unknown]
     }
 
-    fn list(&mut self, list: &ast::CompoundList, frame: Frame<'_>, state: &mut ShellState) -> Output {
+    fn list(
+        &mut self,
+        list: &ast::CompoundList,
+        frame: Frame<'_>,
+        state: &mut ShellState,
+    ) -> Output {
         let mut output = Output::new();
         for ast::CompoundListItem(and_or, separator) in &list.0 {
             match separator {
-                ast::SeparatorOperator::Sequence => output.extend(self.and_or(and_or, frame, state)),
+                ast::SeparatorOperator::Sequence => {
+                    output.extend(self.and_or(and_or, frame, state));
+                }
                 ast::SeparatorOperator::Async => {
                     let mut inner = state.clone();
                     self.parallel += 1;
@@ -404,7 +414,12 @@ impl Normaliser<'_> {
         output
     }
 
-    fn and_or(&mut self, list: &ast::AndOrList, frame: Frame<'_>, state: &mut ShellState) -> Output {
+    fn and_or(
+        &mut self,
+        list: &ast::AndOrList,
+        frame: Frame<'_>,
+        state: &mut ShellState,
+    ) -> Output {
         if list.additional.is_empty() {
             return self.pipeline(&list.first, frame, state);
         }
@@ -432,7 +447,12 @@ impl Normaliser<'_> {
         output
     }
 
-    fn pipeline(&mut self, pipeline: &ast::Pipeline, frame: Frame<'_>, state: &mut ShellState) -> Output {
+    fn pipeline(
+        &mut self,
+        pipeline: &ast::Pipeline,
+        frame: Frame<'_>,
+        state: &mut ShellState,
+    ) -> Output {
         let (last, firsts) = match pipeline.seq.as_slice() {
             [] => return Output::new(),
             [only] => return self.command(only, frame, state),
@@ -473,7 +493,12 @@ impl Normaliser<'_> {
         output
     }
 
-    fn command(&mut self, command: &ast::Command, frame: Frame<'_>, state: &mut ShellState) -> Output {
+    fn command(
+        &mut self,
+        command: &ast::Command,
+        frame: Frame<'_>,
+        state: &mut ShellState,
+    ) -> Output {
         match command {
             ast::Command::Simple(simple) => self.simple(simple, frame, state),
             ast::Command::Compound(compound, redirects) => {
@@ -490,7 +515,8 @@ impl Normaliser<'_> {
                 Output::new()
             }
             ast::Command::ExtendedTest(test, redirects) => {
-                let redirected = self.redirects(redirects.as_ref().map(|list| list.0.iter()), frame, state);
+                let redirected =
+                    self.redirects(redirects.as_ref().map(|list| list.0.iter()), frame, state);
                 let _ = redirected;
                 self.test(&test.expr, frame, state);
                 Output::new()
@@ -512,31 +538,42 @@ impl Normaliser<'_> {
             wanted: frame.wanted || redirected.output.is_some(),
         };
         let output = self.compound(compound, inner, state);
-        self.written(redirected.output, output, state)
+        Self::written(redirected.output, output, state)
     }
 
     /// What goes to a file is remembered under its path and read by nobody else.
-    fn written(&mut self, file: Option<(Word, bool)>, output: Output, state: &mut ShellState) -> Output {
+    fn written(file: Option<(Word, bool)>, output: Output, state: &mut ShellState) -> Output {
         let Some((file, appended)) = file else {
             return output;
         };
         if let (Some(path), [Some(cwd)]) = (file.literal(), state.cwd.as_slice()) {
             let path = absolute(path, cwd);
             if path.starts_with("/dev/") {
-                return if matches!(path.as_str(), "/dev/stdout" | "/dev/fd/1") { output } else { Output::new() };
+                return if matches!(path.as_str(), "/dev/stdout" | "/dev/fd/1") {
+                    output
+                } else {
+                    Output::new()
+                };
             }
             let mut content = match state.files.remove(&path) {
                 Some(content) if appended => content,
                 Some(_) | None => Word::default(),
             };
-            output.into_iter().for_each(|part| content.push(part));
+            for part in output {
+                content.push(part);
+            }
             content.span = file.span.clone();
             state.files.insert(path, content);
         }
         Output::new()
     }
 
-    fn compound(&mut self, compound: &ast::CompoundCommand, frame: Frame<'_>, state: &mut ShellState) -> Output {
+    fn compound(
+        &mut self,
+        compound: &ast::CompoundCommand,
+        frame: Frame<'_>,
+        state: &mut ShellState,
+    ) -> Output {
         match compound {
             ast::CompoundCommand::BraceGroup(group) => self.list(&group.list, frame, state),
             ast::CompoundCommand::Subshell(subshell) => {
@@ -546,41 +583,72 @@ impl Normaliser<'_> {
                 output
             }
             ast::CompoundCommand::IfClause(clause) => self.conditional(clause, frame, state),
-            ast::CompoundCommand::WhileClause(ast::WhileOrUntilClauseCommand(condition, body, _))
-            | ast::CompoundCommand::UntilClause(ast::WhileOrUntilClauseCommand(condition, body, _)) => {
-                self.looped(frame, state, |walk, state| {
-                    let mut output = walk.list(condition, frame, state);
-                    output.extend(walk.list(&body.list, frame, state));
-                    output
-                })
-            }
+            ast::CompoundCommand::WhileClause(ast::WhileOrUntilClauseCommand(
+                condition,
+                body,
+                _,
+            ))
+            | ast::CompoundCommand::UntilClause(ast::WhileOrUntilClauseCommand(
+                condition,
+                body,
+                _,
+            )) => self.looped(frame, state, |walk, state| {
+                let mut output = walk.list(condition, frame, state);
+                output.extend(walk.list(&body.list, frame, state));
+                output
+            }),
             ast::CompoundCommand::ForClause(clause) => {
                 let values = match &clause.values {
                     Some(words) => self.for_values(words, frame, state),
-                    None => state.positional.clone().unwrap_or_else(|| vec![Word::unknown(frame.origin.span.clone())]),
+                    None => state
+                        .positional
+                        .clone()
+                        .unwrap_or_else(|| vec![Word::unknown(frame.origin.span.clone())]),
                 };
                 if values.is_empty() {
                     return Output::new();
                 }
                 let alternatives = values.into_iter().map(Value::Scalar).collect();
                 state.assign_alternatives(&clause.variable_name, alternatives);
-                self.looped(frame, state, |walk, state| walk.list(&clause.body.list, frame, state))
+                self.looped(frame, state, |walk, state| {
+                    walk.list(&clause.body.list, frame, state)
+                })
             }
             ast::CompoundCommand::ArithmeticForClause(clause) => {
-                for expr in [&clause.initializer, &clause.condition, &clause.updater].into_iter().flatten() {
+                for expr in [&clause.initializer, &clause.condition, &clause.updater]
+                    .into_iter()
+                    .flatten()
+                {
                     self.arithmetic(&expr.value, frame, state);
                     for name in names_in(&expr.value) {
-                        state.assign(name, Value::Scalar(Word { parts: vec![Part::Token], span: 0..0 }));
+                        state.assign(
+                            name,
+                            Value::Scalar(Word {
+                                parts: vec![Part::Token],
+                                span: 0..0,
+                            }),
+                        );
                     }
                 }
-                self.looped(frame, state, |walk, state| walk.list(&clause.body.list, frame, state))
+                self.looped(frame, state, |walk, state| {
+                    walk.list(&clause.body.list, frame, state)
+                })
             }
             ast::CompoundCommand::CaseClause(clause) => self.case(clause, frame, state),
             ast::CompoundCommand::Arithmetic(arithmetic) => {
                 self.arithmetic(&arithmetic.expr.value, frame, state);
                 for name in names_in(&arithmetic.expr.value) {
-                    if arithmetic.expr.value.contains('=') || arithmetic.expr.value.contains("++") || arithmetic.expr.value.contains("--") {
-                        state.assign(name, Value::Scalar(Word { parts: vec![Part::Token], span: 0..0 }));
+                    if arithmetic.expr.value.contains('=')
+                        || arithmetic.expr.value.contains("++")
+                        || arithmetic.expr.value.contains("--")
+                    {
+                        state.assign(
+                            name,
+                            Value::Scalar(Word {
+                                parts: vec![Part::Token],
+                                span: 0..0,
+                            }),
+                        );
                     }
                 }
                 Output::new()
@@ -603,7 +671,12 @@ impl Normaliser<'_> {
         }
     }
 
-    fn conditional(&mut self, clause: &ast::IfClauseCommand, frame: Frame<'_>, state: &mut ShellState) -> Output {
+    fn conditional(
+        &mut self,
+        clause: &ast::IfClauseCommand,
+        frame: Frame<'_>,
+        state: &mut ShellState,
+    ) -> Output {
         let mut output = self.list(&clause.condition, frame, state);
         let mut joined = state.clone();
         let mut otherwise = state.clone();
@@ -646,7 +719,12 @@ impl Normaliser<'_> {
         either(output)
     }
 
-    fn for_values(&mut self, words: &[ast::Word], frame: Frame<'_>, state: &mut ShellState) -> Vec<Word> {
+    fn for_values(
+        &mut self,
+        words: &[ast::Word],
+        frame: Frame<'_>,
+        state: &mut ShellState,
+    ) -> Vec<Word> {
         let mut picks = Picks::default();
         let mut values = Vec::new();
         loop {
@@ -663,7 +741,12 @@ impl Normaliser<'_> {
         values
     }
 
-    fn case(&mut self, clause: &ast::CaseClauseCommand, frame: Frame<'_>, state: &mut ShellState) -> Output {
+    fn case(
+        &mut self,
+        clause: &ast::CaseClauseCommand,
+        frame: Frame<'_>,
+        state: &mut ShellState,
+    ) -> Output {
         let mut picks = Picks::default();
         self.expand_word(&clause.value, Purpose::Value, frame, state, &mut picks);
         let mut joined = state.clone();
@@ -749,7 +832,12 @@ impl Normaliser<'_> {
         })
     }
 
-    fn simple(&mut self, simple: &ast::SimpleCommand, frame: Frame<'_>, state: &mut ShellState) -> Output {
+    fn simple(
+        &mut self,
+        simple: &ast::SimpleCommand,
+        frame: Frame<'_>,
+        state: &mut ShellState,
+    ) -> Output {
         let prefix = simple.prefix.as_ref().map_or(&[][..], |prefix| &prefix.0);
         let suffix = simple.suffix.as_ref().map_or(&[][..], |suffix| &suffix.0);
         let redirects = prefix.iter().chain(suffix).filter_map(|item| match item {
@@ -775,7 +863,7 @@ impl Normaliser<'_> {
                 Some(input) if frame.wanted => input.parts,
                 Some(_) | None => Output::new(),
             };
-            return self.written(redirected.output, output, state);
+            return Self::written(redirected.output, output, state);
         };
         // Values before a command go to its environment; their substitutions run all the same.
         if !prefix.is_empty() {
@@ -787,7 +875,10 @@ impl Normaliser<'_> {
             }
         }
         // A declaration sets its arrays, which are no words.
-        if matches!(name.value.as_str(), "declare" | "typeset" | "local" | "export" | "readonly") {
+        if matches!(
+            name.value.as_str(),
+            "declare" | "typeset" | "local" | "export" | "readonly"
+        ) {
             for item in suffix {
                 if let ast::CommandPrefixOrSuffixItem::AssignmentWord(assignment, _) = item
                     && matches!(assignment.value, ast::AssignmentValue::Array(_))
@@ -807,7 +898,13 @@ impl Normaliser<'_> {
                         if matches!(assignment.value, ast::AssignmentValue::Array(_)) => {}
                     ast::CommandPrefixOrSuffixItem::Word(word)
                     | ast::CommandPrefixOrSuffixItem::AssignmentWord(_, word) => {
-                        argv.extend(self.expand_word(word, Purpose::Argument, inner, state, &mut picks));
+                        argv.extend(self.expand_word(
+                            word,
+                            Purpose::Argument,
+                            inner,
+                            state,
+                            &mut picks,
+                        ));
                     }
                     ast::CommandPrefixOrSuffixItem::ProcessSubstitution(kind, subshell) => {
                         argv.push(self.process(kind, subshell, inner, state));
@@ -816,7 +913,7 @@ impl Normaliser<'_> {
                 }
             }
             let chosen = !picks.chosen.is_empty();
-            let parts = self.argv(argv, inner, state);
+            let parts = self.argv(&argv, inner, state);
             if combinations == 0 {
                 output = parts;
             } else if output != parts {
@@ -833,7 +930,7 @@ impl Normaliser<'_> {
                 break;
             }
         }
-        self.written(redirected.output, output, state)
+        Self::written(redirected.output, output, state)
     }
 
     /// The file name that stands for a process substitution.
@@ -894,13 +991,12 @@ impl Normaliser<'_> {
                             state,
                             picks: &mut picks,
                         };
-                        match expand_heredoc(&document.doc.value, &span, &mut eval) {
-                            Ok(content) => content,
-                            Err(Unreadable) => {
-                                let reason = Word::text("a heredoc cannot be read", span.clone());
-                                self.emit(pseudo::UNPARSABLE, vec![reason], span.clone(), state);
-                                Word::unknown(span)
-                            }
+                        if let Ok(content) = expand_heredoc(&document.doc.value, &span, &mut eval) {
+                            content
+                        } else {
+                            let reason = Word::text("a heredoc cannot be read", span.clone());
+                            self.emit(pseudo::UNPARSABLE, vec![reason], span.clone(), state);
+                            Word::unknown(span)
                         }
                     } else {
                         Word::text(document.doc.value.as_str(), span)
@@ -910,7 +1006,8 @@ impl Normaliser<'_> {
                     }
                 }
                 ast::IoRedirect::HereString(fd, word) => {
-                    let mut words = self.expand_word(word, Purpose::Value, frame, state, &mut Picks::default());
+                    let mut words =
+                        self.expand_word(word, Purpose::Value, frame, state, &mut Picks::default());
                     if matches!(fd, None | Some(0))
                         && let Some(mut content) = words.pop()
                     {
@@ -919,7 +1016,8 @@ impl Normaliser<'_> {
                     }
                 }
                 ast::IoRedirect::OutputAndError(word, append) => {
-                    let target = self.expand_word(word, Purpose::Value, frame, state, &mut Picks::default());
+                    let target =
+                        self.expand_word(word, Purpose::Value, frame, state, &mut Picks::default());
                     if let Some(target) = target.into_iter().next() {
                         self.write(target.clone(), *append, state);
                         redirected.output = Some((target, *append));
@@ -931,7 +1029,11 @@ impl Normaliser<'_> {
     }
 
     fn write(&mut self, target: Word, append: bool, state: &ShellState) {
-        let program = if append { pseudo::APPEND } else { pseudo::WRITE };
+        let program = if append {
+            pseudo::APPEND
+        } else {
+            pseudo::WRITE
+        };
         let span = target.span.clone();
         self.emit(program, vec![target], span, state);
     }
@@ -946,7 +1048,8 @@ impl Normaliser<'_> {
         redirected: &mut Redirected,
     ) {
         let target = match target {
-            ast::IoFileRedirectTarget::Filename(word) | ast::IoFileRedirectTarget::Duplicate(word) => {
+            ast::IoFileRedirectTarget::Filename(word)
+            | ast::IoFileRedirectTarget::Duplicate(word) => {
                 let mut picks = Picks::default();
                 loop {
                     let words = self.expand_word(word, Purpose::Value, frame, state, &mut picks);
@@ -975,12 +1078,20 @@ impl Normaliser<'_> {
         state: &mut ShellState,
         redirected: &mut Redirected,
     ) {
-        let is_descriptor = target
-            .literal()
-            .is_some_and(|text| text == "-" || text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-'));
+        let is_descriptor = target.literal().is_some_and(|text| {
+            text == "-"
+                || text
+                    .bytes()
+                    .all(|byte| byte.is_ascii_digit() || byte == b'-')
+        });
         match kind {
-            ast::IoFileRedirectKind::DuplicateInput | ast::IoFileRedirectKind::DuplicateOutput
-                if is_descriptor => {}
+            // Another descriptor, opened by nobody knows what.
+            ast::IoFileRedirectKind::DuplicateInput if is_descriptor => {
+                if matches!(fd, None | Some(0)) && target.literal() != Some("-") {
+                    redirected.input = Some(Word::unknown(target.span.clone()));
+                }
+            }
+            ast::IoFileRedirectKind::DuplicateOutput if is_descriptor => {}
             ast::IoFileRedirectKind::Read | ast::IoFileRedirectKind::DuplicateInput => {
                 if matches!(fd, None | Some(0)) {
                     let known = match (target.literal(), state.cwd.as_slice()) {
@@ -1012,14 +1123,20 @@ impl Normaliser<'_> {
         }
     }
 
-    fn assignment(&mut self, assignment: &ast::Assignment, frame: Frame<'_>, state: &mut ShellState) {
+    fn assignment(
+        &mut self,
+        assignment: &ast::Assignment,
+        frame: Frame<'_>,
+        state: &mut ShellState,
+    ) {
         let mut picks = Picks::default();
         let mut values: Vec<Value> = Vec::new();
         loop {
             let value = match &assignment.value {
                 ast::AssignmentValue::Scalar(word) => {
                     let span = frame.origin.map(Some(&assignment.loc));
-                    let words = self.expand_raw(&word.value, span, Purpose::Value, state, &mut picks);
+                    let words =
+                        self.expand_raw(&word.value, span, Purpose::Value, state, &mut picks);
                     Value::Scalar(words.into_iter().next().unwrap_or_default())
                 }
                 ast::AssignmentValue::Array(items) => {
@@ -1027,9 +1144,21 @@ impl Normaliser<'_> {
                     for (key, item) in items {
                         let span = frame.origin.map(Some(&assignment.loc));
                         if let Some(key) = key {
-                            self.expand_raw(&key.value, span.clone(), Purpose::Value, state, &mut picks);
+                            self.expand_raw(
+                                &key.value,
+                                span.clone(),
+                                Purpose::Value,
+                                state,
+                                &mut picks,
+                            );
                         }
-                        words.extend(self.expand_raw(&item.value, span, Purpose::Argument, state, &mut picks));
+                        words.extend(self.expand_raw(
+                            &item.value,
+                            span,
+                            Purpose::Argument,
+                            state,
+                            &mut picks,
+                        ));
                     }
                     Value::Array(words)
                 }
@@ -1041,6 +1170,13 @@ impl Normaliser<'_> {
         }
         match &assignment.name {
             ast::AssignmentName::VariableName(name) => {
+                if is_run_by_others(name) {
+                    for value in &values {
+                        for text in value.words() {
+                            self.script_word(text, &mut state.clone(), None, false);
+                        }
+                    }
+                }
                 if assignment.append {
                     values = appended(state.variables.get(name), &values);
                 }
@@ -1068,7 +1204,7 @@ impl Normaliser<'_> {
     }
 
     /// One command of known words.
-    fn argv(&mut self, argv: Vec<Word>, frame: Frame<'_>, state: &mut ShellState) -> Output {
+    fn argv(&mut self, argv: &[Word], frame: Frame<'_>, state: &mut ShellState) -> Output {
         if self.exhausted {
             return vec![Part::Unknown];
         }
@@ -1076,11 +1212,18 @@ impl Normaliser<'_> {
             return Output::new();
         };
         let span = match argv.last() {
-            Some(last) => program.span.start.min(last.span.start)..last.span.end.max(program.span.end),
+            Some(last) => {
+                program.span.start.min(last.span.start)..last.span.end.max(program.span.end)
+            }
             None => program.span.clone(),
         };
         let Some(path) = program.literal().filter(|path| !path.contains(HOLE)) else {
-            self.emit(pseudo::UNKNOWN_PROGRAM, argv.clone(), program.span.clone(), state);
+            self.emit(
+                pseudo::UNKNOWN_PROGRAM,
+                argv.to_vec(),
+                program.span.clone(),
+                state,
+            );
             return vec![Part::Unknown];
         };
         if let Some(output) = self.defined(path, args, &span, frame, state) {
@@ -1101,7 +1244,11 @@ impl Normaliser<'_> {
                 name.as_str(),
                 "export" | "declare" | "typeset" | "local" | "readonly" | "alias" | "set" | "trap"
             );
-            return if prints && frame.wanted { vec![Part::Unknown] } else { output };
+            return if prints && frame.wanted {
+                vec![Part::Unknown]
+            } else {
+                output
+            };
         }
         self.emit(&name, args.to_vec(), span.clone(), state);
         let mut printed = Output::new();
@@ -1111,7 +1258,7 @@ impl Normaliser<'_> {
         if matches!(name.as_str(), "find" | "gfind" | "fd" | "fdfind") {
             return self.found(&name, args, &span, frame, state);
         }
-        self.downloads(&name, args, state);
+        Self::downloads(&name, args, state);
         if !frame.wanted {
             return Output::new();
         }
@@ -1168,7 +1315,7 @@ impl Normaliser<'_> {
                 .map(|word| Word::text(word, alias.span.clone()))
                 .chain(args.iter().cloned())
                 .collect();
-            self.argv(words, frame, state)
+            self.argv(&words, frame, state)
         };
         state.aliases.insert(name.to_owned(), alias);
         Some(output)
@@ -1306,8 +1453,20 @@ impl Normaliser<'_> {
             }
             "printf" if args.first().and_then(Word::literal) == Some("-v") => {
                 let variable = args.get(1).and_then(Word::literal)?.to_owned();
-                let parts = output("printf", args.get(2..).unwrap_or_default(), None, state, self.place);
-                state.assign(&variable, Value::Scalar(Word { parts, span: span.clone() }));
+                let parts = output(
+                    "printf",
+                    args.get(2..).unwrap_or_default(),
+                    None,
+                    state,
+                    self.place,
+                );
+                state.assign(
+                    &variable,
+                    Value::Scalar(Word {
+                        parts,
+                        span: span.clone(),
+                    }),
+                );
                 Some(Output::new())
             }
             _ => None,
@@ -1316,11 +1475,18 @@ impl Normaliser<'_> {
 
     fn change_folder(&mut self, args: &[Word], state: &mut ShellState) {
         let target = args.iter().find(|word| {
-            !matches!(word.literal(), Some("--" | "-P" | "-L" | "-e" | "-@" | "-n" | "-q"))
+            !matches!(
+                word.literal(),
+                Some("--" | "-P" | "-L" | "-e" | "-@" | "-n" | "-q")
+            )
         });
         match target {
             None => {
-                let home = if state.remote { None } else { Some(self.place.home.clone()) };
+                let home = if state.remote {
+                    None
+                } else {
+                    Some(self.place.home.clone())
+                };
                 state.go(vec![home]);
             }
             Some(word) if word.literal() == Some("-") => {
@@ -1356,7 +1522,7 @@ impl Normaliser<'_> {
         match layer {
             Layer::Command { argv, host } => {
                 let mut inner = hosted(state, host);
-                let output = self.argv(argv, frame, &mut inner);
+                let output = self.argv(&argv, frame, &mut inner);
                 state.files.extend(inner.files);
                 output
             }
@@ -1397,7 +1563,16 @@ impl Normaliser<'_> {
                 }
                 vec![Part::Unknown]
             }
-            Layer::WithInput { argv, replace } => self.with_input(&argv, replace.as_deref(), frame, state),
+            Layer::WithInput {
+                argv,
+                replace,
+                split,
+            } => self.with_input(&argv, replace.as_deref(), split, frame, state),
+            Layer::InFolder { argv, folder } => {
+                let mut inner = state.clone();
+                inner.enter(&folder);
+                self.argv(&argv, frame, &mut inner)
+            }
         }
     }
 
@@ -1406,12 +1581,13 @@ impl Normaliser<'_> {
         &mut self,
         argv: &[Word],
         replace: Option<&str>,
+        split: Split,
         frame: Frame<'_>,
         state: &mut ShellState,
     ) -> Output {
         let span = argv.first().map_or(0..0, |word| word.span.clone());
         let words = match frame.input {
-            Some(input) => fields(input, &span),
+            Some(input) => fields(input, split, &span),
             None => vec![Word::unknown(span)],
         };
         if words.is_empty() {
@@ -1425,12 +1601,13 @@ impl Normaliser<'_> {
             None => {
                 let mut argv = argv.to_vec();
                 argv.extend(words);
-                self.argv(argv, inner, state)
+                self.argv(&argv, inner, state)
             }
             Some(hole) => {
                 for word in words.iter().take(PICKS_MAX) {
-                    let argv = argv.iter().map(|arg| replaced(arg, hole, word)).collect();
-                    self.argv(argv, inner, state);
+                    let argv: Vec<Word> =
+                        argv.iter().map(|arg| replaced(arg, hole, word)).collect();
+                    self.argv(&argv, inner, state);
                 }
                 vec![Part::Unknown]
             }
@@ -1462,26 +1639,48 @@ impl Normaliser<'_> {
         }
     }
 
-    fn code(&mut self, text: &Word, language: Language, depth: usize, frame: Frame<'_>, state: &mut ShellState) {
+    fn code(
+        &mut self,
+        text: &Word,
+        language: Language,
+        depth: usize,
+        frame: Frame<'_>,
+        state: &mut ShellState,
+    ) {
         if text.parts.first() == Some(&Part::Unknown) || depth > 6 {
-            self.emit(pseudo::UNKNOWN_CODE, vec![text.clone()], text.span.clone(), state);
+            self.emit(
+                pseudo::UNKNOWN_CODE,
+                vec![text.clone()],
+                text.span.clone(),
+                state,
+            );
             return;
         }
+        let mut inner = state.clone();
         for act in code::acts(text, language) {
-            let mut inner = state.clone();
             match act {
                 CodeAct::Script(script) => {
                     self.script_word(&script, &mut inner, None, false);
                 }
                 CodeAct::Argv(argv) => {
-                    self.argv(argv, Frame { input: None, ..frame }, &mut inner);
+                    self.argv(
+                        &argv,
+                        Frame {
+                            input: None,
+                            ..frame
+                        },
+                        &mut inner,
+                    );
                 }
-                CodeAct::Code(code) => self.code(&code, language, depth + 1, frame, state),
+                CodeAct::Code(code) => self.code(&code, language, depth + 1, frame, &mut inner),
                 CodeAct::DeleteAll => {
                     self.emit(pseudo::DELETE_ALL, Vec::new(), text.span.clone(), state);
                 }
+                CodeAct::Call { name, args } if name == "chdir" => {
+                    inner.enter(args.first().unwrap_or(&Word::unknown(0..0)));
+                }
                 CodeAct::Call { name, args } => {
-                    self.emit(&format!("{name}()"), args, text.span.clone(), state);
+                    self.emit(&format!("{name}()"), args, text.span.clone(), &inner);
                 }
             }
         }
@@ -1506,7 +1705,14 @@ impl Normaliser<'_> {
             self.emit("rm", vec![recursive, end, path], span.clone(), state);
         }
         for argv in found.commands {
-            self.argv(argv, Frame { input: None, ..frame }, state);
+            self.argv(
+                &argv,
+                Frame {
+                    input: None,
+                    ..frame
+                },
+                state,
+            );
         }
         for file in found.written {
             self.write(file, false, state);
@@ -1520,15 +1726,16 @@ impl Normaliser<'_> {
     }
 
     /// A file that a download writes holds unknown text.
-    fn downloads(&mut self, name: &str, args: &[Word], state: &mut ShellState) {
+    fn downloads(name: &str, args: &[Word], state: &mut ShellState) {
         let options: &[&str] = match name {
             "curl" => &["-o", "--output"],
             "wget" => &["-O", "--output-document"],
             _ => return,
         };
-        let file = args.iter().enumerate().find_map(|(at, word)| {
-            options.contains(&word.prefix()).then(|| args.get(at + 1))?
-        });
+        let file = args
+            .iter()
+            .enumerate()
+            .find_map(|(at, word)| options.contains(&word.prefix()).then(|| args.get(at + 1))?);
         if let (Some(path), [Some(cwd)]) = (file.and_then(Word::literal), state.cwd.as_slice())
             && path != "-"
         {
@@ -1541,13 +1748,17 @@ impl Normaliser<'_> {
 fn hosted(state: &ShellState, host: Host) -> ShellState {
     match host {
         Host::Here => state.clone(),
-        Host::Elsewhere => state.elsewhere(),
+        Host::Elsewhere => ShellState::elsewhere(),
     }
 }
 
 /// The output of code of which only a part may run.
 fn either(output: Output) -> Output {
-    if output.is_empty() { output } else { vec![Part::Unknown] }
+    if output.is_empty() {
+        output
+    } else {
+        vec![Part::Unknown]
+    }
 }
 
 /// The text of a script word; names that are not known stand in it as holes.
@@ -1601,7 +1812,11 @@ fn appended(before: Option<&Vec<Value>>, values: &[Value]) -> Vec<Value> {
 }
 
 /// The words that a program reads from its input, split at blanks and line breaks.
-fn fields(input: &Word, span: &Range<usize>) -> Vec<Word> {
+fn fields(input: &Word, split: Split, span: &Range<usize>) -> Vec<Word> {
+    let separators: &[char] = match split {
+        Split::Blanks => &[' ', '\t', '\n', '\0'],
+        Split::Lines => &['\n', '\0'],
+    };
     let mut words = Vec::new();
     let mut current = Word {
         parts: Vec::new(),
@@ -1610,7 +1825,7 @@ fn fields(input: &Word, span: &Range<usize>) -> Vec<Word> {
     for part in &input.parts {
         match part {
             Part::Text(text) => {
-                for (nth, piece) in text.split([' ', '\t', '\n', '\0']).enumerate() {
+                for (nth, piece) in text.split(separators).enumerate() {
                     if nth > 0 && !current.parts.is_empty() {
                         let next = Word {
                             parts: Vec::new(),
@@ -1639,6 +1854,10 @@ pub(crate) fn program_name(path: &str) -> String {
     if let Some(stem) = name.strip_suffix(".exe") {
         name = stem.to_owned();
     }
+    // In some shells `=name` is the path of a program.
+    if let Some(named) = name.strip_prefix('=') {
+        name = named.to_owned();
+    }
     // A login shell's name starts with a hyphen.
     if let Some(shell) = name.strip_prefix('-')
         && is_shell(shell)
@@ -1646,6 +1865,29 @@ pub(crate) fn program_name(path: &str) -> String {
         name = shell.to_owned();
     }
     name
+}
+
+/// Whether programs run the value of this variable as a command.
+fn is_run_by_others(name: &str) -> bool {
+    matches!(
+        name,
+        "PAGER"
+            | "EDITOR"
+            | "VISUAL"
+            | "BROWSER"
+            | "MANPAGER"
+            | "PROMPT_COMMAND"
+            | "LESSOPEN"
+            | "GIT_PAGER"
+            | "GIT_EDITOR"
+            | "GIT_SEQUENCE_EDITOR"
+            | "GIT_SSH_COMMAND"
+            | "GIT_EXTERNAL_DIFF"
+            | "GIT_ASKPASS"
+            | "RSYNC_RSH"
+            | "SUDO_EDITOR"
+            | "FCEDIT"
+    )
 }
 
 /// The variable names in an arithmetic expression.

@@ -24,15 +24,18 @@ pub(crate) fn output(
         },
         "which" | "command" | "type" | "whereis" => located(args),
         "mktemp" => temporary(args),
-        "basename" => match args.iter().filter_map(Word::literal).next() {
+        "basename" => match args.iter().find_map(Word::literal) {
             Some(path) => text(path.trim_end_matches('/').rsplit('/').next().unwrap_or("")),
             None => unknown(),
         },
-        "dirname" => match args.iter().filter_map(Word::literal).next() {
+        "dirname" => match args.iter().find_map(Word::literal) {
             Some(path) => text(path.rsplit_once('/').map_or(".", |(folder, _)| folder)),
             None => unknown(),
         },
-        "realpath" | "readlink" => match (args.iter().rev().find_map(Word::literal), state.cwd.as_slice()) {
+        "realpath" | "readlink" => match (
+            args.iter().rev().find_map(Word::literal),
+            state.cwd.as_slice(),
+        ) {
             (Some(path), [Some(cwd)]) => text(&absolute(path, cwd)),
             _ => unknown(),
         },
@@ -48,10 +51,15 @@ pub(crate) fn output(
             vec![Part::Token]
         }
         "date" => {
-            let harmless = args
-                .iter()
-                .all(|word| word.literal().is_some_and(|text| !text.contains(['/', ' '])));
-            if harmless { vec![Part::Token] } else { unknown() }
+            let harmless = args.iter().all(|word| {
+                word.literal()
+                    .is_some_and(|text| !text.contains(['/', ' ']))
+            });
+            if harmless {
+                vec![Part::Token]
+            } else {
+                unknown()
+            }
         }
         "true" | "false" | ":" | "touch" | "sleep" | "test" | "[" | "wait" | "exit" => Vec::new(),
         _ => unknown(),
@@ -142,13 +150,13 @@ fn printf(args: &[Word]) -> Vec<Part> {
                                 line.push(part.clone());
                             }
                         }
-                        (Some('b'), Some((value, _))) => {
-                            match value.literal().and_then(ansi_c) {
-                                Some(text) => line.push_str(&text),
-                                None => line.push(Part::Unknown),
-                            }
+                        (Some('b'), Some((value, _))) => match value.literal().and_then(ansi_c) {
+                            Some(text) => line.push_str(&text),
+                            None => line.push(Part::Unknown),
+                        },
+                        (Some('d' | 'i' | 'u' | 'x' | 'o' | 'f'), Some(_)) => {
+                            line.push(Part::Token);
                         }
-                        (Some('d' | 'i' | 'u' | 'x' | 'o' | 'f'), Some(_)) => line.push(Part::Token),
                         (Some('c'), Some((value, _))) => {
                             let first: String = value.prefix().chars().take(1).collect();
                             line.push_str(&first);
@@ -198,7 +206,10 @@ fn cat(args: &[Word], input: Option<&Word>, state: &ShellState) -> Vec<Part> {
             None => None,
         };
         match content {
-            Some(content) => content.parts.iter().for_each(|part| line.push(part.clone())),
+            Some(content) => content
+                .parts
+                .iter()
+                .for_each(|part| line.push(part.clone())),
             None => line.push(Part::Unknown),
         }
     }
@@ -228,11 +239,11 @@ fn temporary(args: &[Word]) -> Vec<Part> {
         };
         if matches!(text, "-p" | "--tmpdir") {
             match args.next().and_then(Word::literal) {
-                Some(named) => folder = named.to_owned(),
+                Some(named) => named.clone_into(&mut folder),
                 None => return unknown(),
             }
         } else if let Some(named) = text.strip_prefix("--tmpdir=") {
-            folder = named.to_owned();
+            named.clone_into(&mut folder);
         } else if !text.starts_with('-') {
             folder = match text.rsplit_once('/') {
                 Some((named, _)) => named.to_owned(),

@@ -26,7 +26,7 @@ pub(crate) enum Script<'t> {
 /// Why a text is no script.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum Unparsable {
+pub(crate) enum Unparsable {
     /// The scan refused it.
     #[error(transparent)]
     Scan(#[from] ScanRefusal),
@@ -69,10 +69,10 @@ pub(crate) fn plain(text: &str) -> Option<Vec<(&str, usize)>> {
 ///
 /// Each command substitution is given to `register`, with its place in `text`; the number that it
 /// answers becomes a part of the parameter's name.
-pub(crate) fn parse<'t>(
-    text: &'t str,
+pub(crate) fn parse(
+    text: &str,
     mut register: impl FnMut(String, Range<usize>) -> usize,
-) -> Result<Script<'t>, Unparsable> {
+) -> Result<Script<'_>, Unparsable> {
     if let Some(words) = plain(text) {
         return Ok(Script::Plain(words));
     }
@@ -104,11 +104,9 @@ pub(crate) fn parse<'t>(
     rewritten.text.push_str(&text[from..]);
     let options = options();
     let grammar = |error: &dyn std::fmt::Display| Unparsable::Grammar(error.to_string());
-    let tokens =
-        brush_parser::uncached_tokenize_str(&rewritten.text, &options.tokenizer_options())
-            .map_err(|error| grammar(&error))?;
-    let program =
-        brush_parser::parse_tokens(&tokens, &options).map_err(|error| grammar(&error))?;
+    let tokens = brush_parser::uncached_tokenize_str(&rewritten.text, &options.tokenizer_options())
+        .map_err(|error| grammar(&error))?;
+    let program = brush_parser::parse_tokens(&tokens, &options).map_err(|error| grammar(&error))?;
     Ok(Script::Program(program, rewritten))
 }
 

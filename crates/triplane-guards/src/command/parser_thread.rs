@@ -82,7 +82,9 @@ struct Job {
 
 impl fmt::Debug for Job {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Job").field("taken_by", &self.taken_by).finish_non_exhaustive()
+        f.debug_struct("Job")
+            .field("taken_by", &self.taken_by)
+            .finish_non_exhaustive()
     }
 }
 
@@ -215,7 +217,10 @@ impl Desk {
                 job.taken_by.store(number, Ordering::Release);
                 return Some(job);
             }
-            state = self.ready.wait(state).unwrap_or_else(PoisonError::into_inner);
+            state = self
+                .ready
+                .wait(state)
+                .unwrap_or_else(PoisonError::into_inner);
         }
     }
 
@@ -311,10 +316,9 @@ mod tests {
     async fn a_current_thread_runtime_is_not_blocked_by_the_wait() {
         let thread = ParserThread::default();
         let (release, held) = mpsc::channel::<()>();
-        let (answer, ()) = tokio::join!(
-            thread.run(move || held.recv().is_ok()),
-            async move { release.send(()).unwrap() }
-        );
+        let (answer, ()) = tokio::join!(thread.run(move || held.recv().is_ok()), async move {
+            release.send(()).unwrap();
+        });
         assert_eq!(answer, Ok(true));
     }
 }

@@ -127,7 +127,10 @@ pub(crate) fn hit(simple: &Simple, place: &Place) -> Option<Hit> {
     let mut severest: Option<Hit> = None;
     for &index in program.rules {
         let rule = &RULES[index];
-        if severest.as_ref().is_some_and(|hit| hit.rule.tier >= rule.tier) {
+        if severest
+            .as_ref()
+            .is_some_and(|hit| hit.rule.tier >= rule.tier)
+        {
             continue;
         }
         if let Some(span) = rule.against(&arguments, simple, place) {
@@ -144,8 +147,11 @@ fn find(name: &str) -> Option<&'static Program> {
     // `mkfs.ext4` is the program `mkfs` for one file system.
     let index = exact.or_else(|| {
         let (stem, _) = name.split_once('.')?;
-        matches!(stem, "mkfs" | "fsck")
-            .then(|| PROGRAMS.binary_search_by(|program| program.name.cmp(stem)).ok())?
+        matches!(stem, "mkfs" | "fsck").then(|| {
+            PROGRAMS
+                .binary_search_by(|program| program.name.cmp(stem))
+                .ok()
+        })?
     })?;
     PROGRAMS.get(index)
 }
@@ -195,16 +201,13 @@ impl<'a> Arguments<'a> {
                 continue;
             }
             if text.starts_with("--") || program.style == Style::Go {
-                match text.split_once('=') {
-                    Some((name, _)) => {
-                        let value = word.without_prefix(name.len() + 1);
-                        read.options.push((name.to_owned(), Some(value)));
-                    }
-                    None => {
-                        let takes = values.contains(&text);
-                        let value = if takes { args.next().cloned() } else { None };
-                        read.options.push((text.to_owned(), value));
-                    }
+                if let Some((name, _)) = text.split_once('=') {
+                    let value = word.without_prefix(name.len() + 1);
+                    read.options.push((name.to_owned(), Some(value)));
+                } else {
+                    let takes = values.contains(&text);
+                    let value = if takes { args.next().cloned() } else { None };
+                    read.options.push((text.to_owned(), value));
                 }
                 continue;
             }
@@ -257,7 +260,7 @@ impl<'a> Arguments<'a> {
         };
         self.options.iter().find(|(given, value)| {
             let same = given == name
-                || name.starts_with("--") && given.len() > 3 && name.starts_with(given.as_str())
+                || name.starts_with("--") && given.len() > 2 && name.starts_with(given.as_str())
                 || name.starts_with('-')
                     && !name.starts_with("--")
                     && given.starts_with("--")
@@ -292,11 +295,11 @@ impl Rule {
         if operands.len() < self.operands_min {
             return None;
         }
-        if !self
-            .flags
-            .iter()
-            .all(|group| group.iter().any(|flag| arguments.option(flag, true).is_some()))
-        {
+        if !self.flags.iter().all(|group| {
+            group
+                .iter()
+                .any(|flag| arguments.option(flag, true).is_some())
+        }) {
             return None;
         }
         if self
@@ -347,7 +350,13 @@ impl Rule {
         tested
             .iter()
             .find(|word| self.matches_word(word, simple, place))
-            .map(|word| if word.span.is_empty() { simple.span.clone() } else { word.span.clone() })
+            .map(|word| {
+                if word.span.is_empty() {
+                    simple.span.clone()
+                } else {
+                    word.span.clone()
+                }
+            })
     }
 
     /// How many operands the subcommand takes, if it is this rule's.
@@ -361,7 +370,9 @@ impl Rule {
                 sub.len() <= operands.len()
                     && sub.iter().zip(operands).all(|(names, word)| {
                         word.literal().is_some_and(|text| {
-                            names.iter().any(|name| *name == "*" || text.eq_ignore_ascii_case(name))
+                            names
+                                .iter()
+                                .any(|name| *name == "*" || text.eq_ignore_ascii_case(name))
                         })
                     })
             })

@@ -261,7 +261,11 @@ impl Scan<'_> {
         }
         self.marks.pop();
         if self.marks.is_empty() {
-            while self.found.last().is_some_and(|inner| inner.span.start > start) {
+            while self
+                .found
+                .last()
+                .is_some_and(|inner| inner.span.start > start)
+            {
                 self.found.pop();
             }
             self.found.push(Substitution {
@@ -387,7 +391,7 @@ impl Scan<'_> {
         let mode = self.open[self.open.len() - 1];
         match (mode, byte) {
             (_, b'`') => self.backquote()?,
-            (Mode::Double, b'"') | (Mode::Brace { .. }, b'}') => {
+            (Mode::Double, b'"') | (Mode::Brace { .. }, b'}') | (Mode::Group, b')') => {
                 self.at += 1;
                 self.open.pop();
                 self.word_start = false;
@@ -397,15 +401,14 @@ impl Scan<'_> {
                 self.at += 1;
                 self.push(Mode::Group)?;
             }
-            (Mode::Group, b')') => {
-                self.at += 1;
-                self.open.pop();
-                self.word_start = false;
-            }
             (Mode::Arithmetic { substitution }, b')') => {
                 self.at += 1;
                 self.open.pop();
-                let start = if substitution { self.arithmetic.pop() } else { None };
+                let start = if substitution {
+                    self.arithmetic.pop()
+                } else {
+                    None
+                };
                 if self.peek(0) == b')' {
                     self.at += 1;
                     self.closed_parenthesis(substitution);
@@ -521,7 +524,11 @@ impl Scan<'_> {
             && *mode != Mode::Backquote
             && let Some(opened) = self.open.iter().rposition(|mode| *mode == Mode::Backquote)
         {
-            return Err(ScanRefusal::Unclosed(self.open[opened + 1..].last().map_or("backquote", |mode| mode.name())));
+            return Err(ScanRefusal::Unclosed(
+                self.open[opened + 1..]
+                    .last()
+                    .map_or("backquote", |mode| mode.name()),
+            ));
         }
         self.at += 1;
         if self.open.last() == Some(&Mode::Backquote) {
@@ -589,7 +596,9 @@ impl Scan<'_> {
                     let start = self.at + 1;
                     self.at += 1;
                     self.skip_past(quote, "quote")?;
-                    heredoc.tag.extend_from_slice(&self.text[start..self.at - 1]);
+                    heredoc
+                        .tag
+                        .extend_from_slice(&self.text[start..self.at - 1]);
                 }
                 b'\\' => {
                     heredoc.quoted = true;
@@ -650,7 +659,11 @@ impl Scan<'_> {
     }
 
     fn parenthesis(&mut self) -> Scanned {
-        let before = if self.at == 0 { 0 } else { self.text[self.at - 1] };
+        let before = if self.at == 0 {
+            0
+        } else {
+            self.text[self.at - 1]
+        };
         if self.open.last() == Some(&Mode::Case(Arm::Pattern)) && self.word_start {
             self.at += 1;
             return Ok(());
@@ -681,10 +694,14 @@ impl Scan<'_> {
         }
         if self.peek(1) == b'(' {
             self.at += 2;
-            return self.push(Mode::Arithmetic { substitution: false });
+            return self.push(Mode::Arithmetic {
+                substitution: false,
+            });
         }
         self.at += 1;
-        self.push_commands(Mode::Paren { substitution: false })
+        self.push_commands(Mode::Paren {
+            substitution: false,
+        })
     }
 
     fn close_parenthesis(&mut self) -> Scanned {
@@ -730,7 +747,17 @@ impl Scan<'_> {
         let length = rest.iter().position(|byte| {
             matches!(
                 byte,
-                b' ' | b'\t' | b'\r' | b'\n' | b';' | b'&' | b'|' | b'<' | b'>' | b'(' | b')' | b'`'
+                b' ' | b'\t'
+                    | b'\r'
+                    | b'\n'
+                    | b';'
+                    | b'&'
+                    | b'|'
+                    | b'<'
+                    | b'>'
+                    | b'('
+                    | b')'
+                    | b'`'
             )
         });
         &rest[..length.unwrap_or(rest.len())]
@@ -819,7 +846,9 @@ impl Scan<'_> {
             }
             if self.peek(0) == b'(' && self.peek(1) == b'(' {
                 self.at += 2;
-                self.push(Mode::Arithmetic { substitution: false })?;
+                self.push(Mode::Arithmetic {
+                    substitution: false,
+                })?;
             } else {
                 self.position = Position::Argument;
             }
@@ -829,10 +858,10 @@ impl Scan<'_> {
         Ok(true)
     }
 
-    fn close(&mut self, closed: Mode, closer: &'static str) -> Scanned {
+    fn close(&mut self, opened: Mode, closer: &'static str) -> Scanned {
         match self.open.pop() {
-            Some(Mode::Case(_)) if matches!(closed, Mode::Case(_)) => self.cases -= 1,
-            Some(mode) if mode == closed => {}
+            Some(Mode::Case(_)) if matches!(opened, Mode::Case(_)) => self.cases -= 1,
+            Some(mode) if mode == opened => {}
             Some(mode) => return Err(ScanRefusal::Unclosed(mode.name())),
             None => return Err(ScanRefusal::Unopened(closer)),
         }

@@ -95,7 +95,12 @@ pub fn scopes(word: &Word, cwd: Option<&str>, place: &Place) -> Scopes {
         .and(Scopes::TEMP)
         .and(Scopes::WORKSPACE)
         .and(Scopes::STREAM);
-    if word.parts.first().is_some_and(|part| *part == Part::Unknown) || known.meets(inside) {
+    if word
+        .parts
+        .first()
+        .is_some_and(|part| *part == Part::Unknown)
+        || known.meets(inside)
+    {
         Scopes::UNKNOWN
     } else {
         known.and(Scopes::UNKNOWN)
@@ -201,9 +206,15 @@ fn judge(path: &[Component], place: &Place) -> Scopes {
     }
     if below(path, &root) {
         let rest = &path[root.len()..];
-        let exact = path[..root.len()].iter().all(|component| !component.pattern);
+        let exact = path[..root.len()]
+            .iter()
+            .all(|component| !component.pattern);
         let inside = within(rest);
-        return if exact { inside } else { inside.and(Scopes::OUTSIDE) };
+        return if exact {
+            inside
+        } else {
+            inside.and(Scopes::OUTSIDE)
+        };
     }
     for temp in [&["tmp"] as &[&str], &["private", "tmp"]] {
         let exact = path.first().is_some_and(|component| !component.pattern);
@@ -231,12 +242,14 @@ fn judge(path: &[Component], place: &Place) -> Scopes {
         let named = named(rest);
         return if all { Scopes::HOME } else { Scopes::OUTSIDE }.and(named);
     }
-    let system = path.len() <= 1
-        || SYSTEM_TREES
-            .iter()
-            .any(|tree| matches_name(&path[0], tree));
+    let system = path.len() <= 1 || SYSTEM_TREES.iter().any(|tree| matches_name(&path[0], tree));
     let named = named(path);
-    if system { Scopes::SYSTEM } else { Scopes::OUTSIDE }.and(named)
+    if system {
+        Scopes::SYSTEM
+    } else {
+        Scopes::OUTSIDE
+    }
+    .and(named)
 }
 
 fn names_of(path: &str) -> Vec<&str> {
@@ -275,7 +288,11 @@ fn within(rest: &[Component]) -> Scopes {
         return Scopes::WORKSPACE;
     }
     let named = named(rest);
-    if named.meets(Scopes::SWITCH) { named } else { named.and(Scopes::INSIDE) }
+    if named.meets(Scopes::SWITCH) {
+        named
+    } else {
+        named.and(Scopes::INSIDE)
+    }
 }
 
 /// Protected names along the way.
@@ -331,7 +348,15 @@ fn device(path: &[Component]) -> Scopes {
     let harmless = !name.pattern
         && matches!(
             name.text.as_str(),
-            "null" | "zero" | "full" | "random" | "urandom" | "stdin" | "stdout" | "stderr" | "fd"
+            "null"
+                | "zero"
+                | "full"
+                | "random"
+                | "urandom"
+                | "stdin"
+                | "stdout"
+                | "stderr"
+                | "fd"
                 | "tty"
         );
     if harmless {
@@ -394,7 +419,8 @@ fn bracket(pattern: &[char], at: usize, c: char) -> Option<usize> {
         match pattern.get(p)? {
             ']' if !first => break,
             &from => {
-                if pattern.get(p + 1) == Some(&'-') && pattern.get(p + 2).is_some_and(|&to| to != ']')
+                if pattern.get(p + 1) == Some(&'-')
+                    && pattern.get(p + 2).is_some_and(|&to| to != ']')
                 {
                     found |= from <= c && c <= pattern[p + 2];
                     p += 3;

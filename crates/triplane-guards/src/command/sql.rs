@@ -115,16 +115,15 @@ fn tokens(text: &str, dialect: Dialect) -> Vec<Token> {
                 tokens.push(Token::Quoted(name));
                 at = end;
             }
-            ('$', _) => match dollar_quoted(&chars, at) {
-                Some((text, end)) => {
+            ('$', _) => {
+                if let Some((text, end)) = dollar_quoted(&chars, at) {
                     tokens.push(Token::Text(text));
                     at = end;
-                }
-                None => {
+                } else {
                     tokens.push(Token::Sign(c));
                     at += 1;
                 }
-            },
+            }
             _ if c.is_alphabetic() || c == '_' => {
                 let start = at;
                 while chars
@@ -249,14 +248,13 @@ fn statements(tokens: &[Token], dialect: Dialect, depth: usize, acts: &mut Vec<S
                     }
                 }
                 Token::Sign(')') if nesting > 1 => nesting -= 1,
-                Token::Sign(')') => {
-                    if std::mem::take(&mut nesting) == 1 {
-                        let inner = &statement[start..at];
-                        if matches!(inner.first(), Some(Token::Word(verb)) if is_change(verb)) {
-                            statements(inner, dialect, depth + 1, acts);
-                        }
-                        outer.push(&Token::Sign(')'));
+                Token::Sign(')') if nesting == 1 => {
+                    nesting = 0;
+                    let inner = &statement[start..at];
+                    if matches!(inner.first(), Some(Token::Word(verb)) if is_change(verb)) {
+                        statements(inner, dialect, depth + 1, acts);
                     }
+                    outer.push(&Token::Sign(')'));
                 }
                 token if nesting == 0 => outer.push(token),
                 _ => {}
@@ -267,7 +265,10 @@ fn statements(tokens: &[Token], dialect: Dialect, depth: usize, acts: &mut Vec<S
 }
 
 fn is_change(verb: &str) -> bool {
-    matches!(verb, "delete" | "update" | "drop" | "truncate" | "insert" | "merge")
+    matches!(
+        verb,
+        "delete" | "update" | "drop" | "truncate" | "insert" | "merge"
+    )
 }
 
 fn one(
@@ -281,8 +282,7 @@ fn one(
         .iter()
         .filter_map(|token| match token {
             Token::Word(word) => Some(word.clone()),
-            Token::Quoted(_) | Token::Text(_) | Token::Number(_) => None,
-            Token::Sign(_) => None,
+            Token::Quoted(_) | Token::Text(_) | Token::Number(_) | Token::Sign(_) => None,
         })
         .collect();
     if let Some(at) = words.iter().position(|word| word == "program")
@@ -372,9 +372,10 @@ mod tests {
         let got: Vec<(String, bool)> = acts
             .into_iter()
             .map(|act| match act {
-                SqlAct::Statement { words, filtered } => {
-                    (words.into_iter().take(3).collect::<Vec<_>>().join(" "), filtered)
-                }
+                SqlAct::Statement { words, filtered } => (
+                    words.into_iter().take(3).collect::<Vec<_>>().join(" "),
+                    filtered,
+                ),
                 SqlAct::Shell(command) => (format!("! {command}"), false),
                 SqlAct::Unknown => ("?".to_owned(), false),
             })
@@ -388,7 +389,10 @@ mod tests {
 
     #[test]
     fn text_is_split_into_statements() {
-        check("SELECT 1; DROP  TABLE users", &[("select", false), ("drop table users", false)]);
+        check(
+            "SELECT 1; DROP  TABLE users",
+            &[("select", false), ("drop table users", false)],
+        );
         check("DROP/**/TABLE t", &[("drop table t", false)]);
         check("/*!50000 DROP TABLE t */", &[("drop table t", false)]);
         check("SELECT 'a; DROP TABLE t'", &[("select", false)]);
@@ -400,10 +404,9 @@ mod tests {
             &[("delete from t", false), ("select", false)],
         );
         check("\\! rm -rf /data", &[("! rm -rf /data", false)]);
-        check("DO $$ BEGIN DROP TABLE t; END $$", &[
-            ("drop table t", false),
-            ("end", false),
-            ("do", false),
-        ]);
+        check(
+            "DO $$ BEGIN DROP TABLE t; END $$",
+            &[("drop table t", false), ("end", false), ("do", false)],
+        );
     }
 }

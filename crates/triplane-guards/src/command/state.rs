@@ -77,7 +77,7 @@ impl ShellState {
     }
 
     /// The state of a shell on another machine: it shares nothing with this one.
-    pub(crate) fn elsewhere(&self) -> Self {
+    pub(crate) fn elsewhere() -> Self {
         Self {
             variables: HashMap::new(),
             positional: None,
@@ -115,13 +115,12 @@ impl ShellState {
             let next = match (folder.literal(), cwd) {
                 (Some(path), _) if path.starts_with('/') => Some(absolute(path, "/")),
                 (Some(path), Some(cwd)) => Some(absolute(path, cwd)),
-                (Some(_), None) => None,
                 // A new folder below a known one, such as a temporary folder.
                 (None, _) if folder.parts.last() == Some(&Part::Below) => {
                     let base = folder.prefix();
                     base.starts_with('/').then(|| format!("{base}\u{1}"))
                 }
-                (None, _) => None,
+                (Some(_), None) | (None, _) => None,
             };
             if !entered.contains(&next) {
                 entered.push(next);
@@ -137,22 +136,19 @@ impl ShellState {
     /// Makes this the state of a shell of which either this or `other` ran.
     pub(crate) fn join(&mut self, other: &Self) {
         for (name, theirs) in &other.variables {
-            match self.variables.get_mut(name) {
-                Some(ours) => {
-                    for value in theirs {
-                        if !ours.contains(value) {
-                            ours.push(value.clone());
-                        }
-                    }
-                    if ours.len() > ALTERNATIVES_MAX {
-                        *ours = vec![Value::unknown()];
+            if let Some(ours) = self.variables.get_mut(name) {
+                for value in theirs {
+                    if !ours.contains(value) {
+                        ours.push(value.clone());
                     }
                 }
-                None => {
-                    let mut values = theirs.clone();
-                    values.push(Value::unknown());
-                    self.variables.insert(name.clone(), values);
+                if ours.len() > ALTERNATIVES_MAX {
+                    *ours = vec![Value::unknown()];
                 }
+            } else {
+                let mut values = theirs.clone();
+                values.push(Value::unknown());
+                self.variables.insert(name.clone(), values);
             }
         }
         for (name, ours) in &mut self.variables {

@@ -101,7 +101,9 @@ fn is_drive(path: &str) -> bool {
 }
 
 fn is_url(path: &str) -> bool {
-    let scheme = path.split_once(':').map(|(scheme, rest)| (scheme, rest.starts_with("//")));
+    let scheme = path
+        .split_once(':')
+        .map(|(scheme, rest)| (scheme, rest.starts_with("//")));
     match scheme {
         Some((scheme, slashes)) => {
             let named = scheme.len() > 1
@@ -109,7 +111,10 @@ fn is_url(path: &str) -> bool {
                 && scheme
                     .bytes()
                     .all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte));
-            named && (slashes || scheme.eq_ignore_ascii_case("file") || scheme.eq_ignore_ascii_case("data"))
+            named
+                && (slashes
+                    || scheme.eq_ignore_ascii_case("file")
+                    || scheme.eq_ignore_ascii_case("data"))
         }
         None => false,
     }
@@ -119,7 +124,9 @@ fn holds_encoded_separator(path: &str) -> bool {
     let lower = path.to_ascii_lowercase();
     // Encoded once, or twice.
     let text = lower.replace("%25", "%");
-    ["%2e", "%2f", "%5c", "%00"].iter().any(|code| text.contains(code))
+    ["%2e", "%2f", "%5c", "%00"]
+        .iter()
+        .any(|code| text.contains(code))
 }
 
 /// `$NAME`, `${…}`, `$(…)` and `%NAME%`. A lower-case `$id` is how some frameworks name files.
@@ -129,7 +136,10 @@ fn names_variable(path: &str) -> bool {
     });
     let percent = path.match_indices('%').any(|(at, _)| {
         path[at + 1..].split_once('%').is_some_and(|(name, _)| {
-            !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_')
+            !name.is_empty()
+                && name
+                    .bytes()
+                    .all(|byte| byte.is_ascii_uppercase() || byte == b'_')
         })
     });
     dollar || percent || path.contains('`')
@@ -139,7 +149,10 @@ fn looks_like_a_climb(name: &str) -> bool {
     if name.is_ascii() {
         return false;
     }
-    let folded: String = name.nfkc().filter(|&c| !crate::names::is_ignorable(c)).collect();
+    let folded: String = name
+        .nfkc()
+        .filter(|&c| !crate::names::is_ignorable(c))
+        .collect();
     matches!(folded.as_str(), "." | ".." | "~") || folded.contains(['/', '\\']) || folded.is_empty()
 }
 

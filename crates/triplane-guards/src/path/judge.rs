@@ -160,8 +160,12 @@ fn here(op: PathOp, path: &str, bounds: &Bounds) -> Result<Judged, Refusal> {
     if let Some(device) = device(path, op)? {
         return Ok(device);
     }
-    let root = resolve(&bounds.root.to_string_lossy(), Path::new("/"), LastLink::Follow)
-        .map_err(Refusal::NoRoot)?;
+    let root = resolve(
+        &bounds.root.to_string_lossy(),
+        Path::new("/"),
+        LastLink::Follow,
+    )
+    .map_err(Refusal::NoRoot)?;
     let last = match op {
         PathOp::Delete => LastLink::Keep,
         PathOp::Read | PathOp::Write => LastLink::Follow,
@@ -171,8 +175,14 @@ fn here(op: PathOp, path: &str, bounds: &Bounds) -> Result<Judged, Refusal> {
     if let Some(device) = device(&opened.path().to_string_lossy(), op)? {
         return Ok(device);
     }
-    let temporary = resolve(&bounds.temporary.to_string_lossy(), Path::new("/"), LastLink::Follow);
-    let temporary = temporary.as_ref().map_or(bounds.temporary.as_path(), Opened::path);
+    let temporary = resolve(
+        &bounds.temporary.to_string_lossy(),
+        Path::new("/"),
+        LastLink::Follow,
+    );
+    let temporary = temporary
+        .as_ref()
+        .map_or(bounds.temporary.as_path(), Opened::path);
     within(op, path, opened.path(), root.path(), temporary)?;
     match (opened.end(), op) {
         (End::Special, PathOp::Read | PathOp::Write) => {
@@ -194,7 +204,13 @@ fn as_text(op: PathOp, path: &str, bounds: &Bounds) -> Result<Judged, Refusal> {
         return Ok(device);
     }
     let temporary = bounds.temporary.to_string_lossy();
-    within(op, path, Path::new(&target), Path::new(&root), Path::new(&*temporary))?;
+    within(
+        op,
+        path,
+        Path::new(&target),
+        Path::new(&root),
+        Path::new(&*temporary),
+    )?;
     Ok(Judged::AsText)
 }
 
@@ -237,8 +253,15 @@ fn within(
         .collect();
     let folded: Vec<_> = names.iter().map(|name| names::folded(name)).collect();
     // The name that was asked for counts too: a link is no disguise in either direction.
-    let asked_name = names::folded(asked.trim_end_matches('/').rsplit('/').next().unwrap_or(asked));
-    let secret = folded.last().is_some_and(|name| names::is_secret(name)) || names::is_secret(&asked_name);
+    let asked_name = names::folded(
+        asked
+            .trim_end_matches('/')
+            .rsplit('/')
+            .next()
+            .unwrap_or(asked),
+    );
+    let secret =
+        folded.last().is_some_and(|name| names::is_secret(name)) || names::is_secret(&asked_name);
     if secret {
         return Err(Refusal::Secret(target.to_owned()));
     }
@@ -246,7 +269,8 @@ fn within(
         return Err(Refusal::Switch(target.to_owned()));
     }
     // The folder of the settings goes with them.
-    if op == PathOp::Delete && matches!(folded.as_slice(), [.., last] if matches!(last.as_ref(), ".claude" | ".codex" | ".cursor"))
+    if op == PathOp::Delete
+        && matches!(folded.as_slice(), [.., last] if matches!(last.as_ref(), ".claude" | ".codex" | ".cursor"))
     {
         return Err(Refusal::Switch(target.to_owned()));
     }

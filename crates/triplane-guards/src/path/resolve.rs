@@ -53,7 +53,9 @@ pub(crate) enum End {
     Missing,
     Folder,
     /// A file with this many names.
-    File { names: u64 },
+    File {
+        names: u64,
+    },
     /// A link that is kept.
     Link,
     /// A pipe, a socket or a device.
@@ -103,6 +105,12 @@ pub(crate) fn resolve(path: &str, base: &Path, last: LastLink) -> Result<Opened,
     Walk::start()?.follow(way, if trailing { LastLink::Follow } else { last })
 }
 
+/// How many names a file has; the width of the number differs between systems.
+#[allow(clippy::useless_conversion, reason = "not `u64` everywhere")]
+fn links(stat: &rustix::fs::Stat) -> u64 {
+    u64::from(stat.st_nlink)
+}
+
 struct Walk {
     folder: OwnedFd,
     path: PathBuf,
@@ -144,7 +152,7 @@ impl Walk {
                     }
                     let end = if kind == FileType::RegularFile {
                         End::File {
-                            names: u64::from(stat.st_nlink),
+                            names: links(&stat),
                         }
                     } else {
                         End::Special

@@ -22,8 +22,18 @@ fn check_command(tool: &str, arguments: Value, wanted: bool) {
 fn a_destructive_command_is_refused_in_every_shape() {
     let rm = "rm -rf /";
     for tool in [
-        "Bash", "bash", "BASH", "shell", "exec_command", "run_shell_command", "local_shell",
-        "RunCommand", "mcp__box__shell", "mcp__box__exec", "mcp_box_run_command", "functions.shell",
+        "Bash",
+        "bash",
+        "BASH",
+        "shell",
+        "exec_command",
+        "run_shell_command",
+        "local_shell",
+        "RunCommand",
+        "mcp__box__shell",
+        "mcp__box__exec",
+        "mcp_box_run_command",
+        "functions.shell",
     ] {
         check_command(tool, json!({"command": rm}), true);
         check_command(tool, json!({"command": "ls -la"}), false);
@@ -36,21 +46,40 @@ fn a_destructive_command_is_refused_in_every_shape() {
     check_command("shell", json!(["bash", "-c", rm]), true);
     check_command("mcp__unknown__frobnicate", json!({"command": rm}), true);
     check_command("mcp__unknown__frobnicate", json!({"script": rm}), true);
-    check_command("PowerShell", json!({"command": "Remove-Item -Recurse -Force C:\\"}), true);
+    check_command(
+        "PowerShell",
+        json!({"command": "Remove-Item -Recurse -Force C:\\"}),
+        true,
+    );
     check_command("PowerShell", json!({"command": "Get-ChildItem"}), false);
 }
 
 #[test]
 fn a_shell_call_without_a_readable_command_is_refused() {
-    for arguments in [json!({}), json!(null), json!([]), json!({"command": null}), json!({"command": 7}), json!({"command": {"x": 1}})] {
+    for arguments in [
+        json!({}),
+        json!(null),
+        json!([]),
+        json!({"command": null}),
+        json!({"command": 7}),
+        json!({"command": {"x": 1}}),
+    ] {
         check_command("Bash", arguments, true);
     }
 }
 
 #[test]
 fn text_that_is_content_is_not_run() {
-    check_command("Write", json!({"file_path": "a.sh", "content": "rm -rf /"}), false);
-    check_command("Task", json!({"prompt": "rm -rf /", "command": "rm -rf /"}), false);
+    check_command(
+        "Write",
+        json!({"file_path": "a.sh", "content": "rm -rf /"}),
+        false,
+    );
+    check_command(
+        "Task",
+        json!({"prompt": "rm -rf /", "command": "rm -rf /"}),
+        false,
+    );
     check_command("mcp__notes__add", json!({"text": "rm -rf /"}), false);
 }
 
@@ -67,27 +96,83 @@ fn check_path(tool: &str, arguments: Value, wanted: &str) {
 
 #[test]
 fn every_path_of_a_call_is_judged() {
-    check_path("Write", json!({"file_path": "/srv/app/.env", "content": ""}), "path.secret");
-    check_path("Read", json!({"file_path": "/home/dev/.ssh/id_rsa"}), "path.outside");
-    check_path("Read", json!({"file_path": "keys/id_ed25519"}), "path.secret");
-    check_path("Write", json!({"file_path": ".claude/settings.json"}), "path.switch");
-    check_path("Edit", json!({"file_path": "src/lib.rs"}), "path.judged-as-text");
+    check_path(
+        "Write",
+        json!({"file_path": "/srv/app/.env", "content": ""}),
+        "path.secret",
+    );
+    check_path(
+        "Read",
+        json!({"file_path": "/home/dev/.ssh/id_rsa"}),
+        "path.outside",
+    );
+    check_path(
+        "Read",
+        json!({"file_path": "keys/id_ed25519"}),
+        "path.secret",
+    );
+    check_path(
+        "Write",
+        json!({"file_path": ".claude/settings.json"}),
+        "path.switch",
+    );
+    check_path(
+        "Edit",
+        json!({"file_path": "src/lib.rs"}),
+        "path.judged-as-text",
+    );
     check_path("Read", json!({"file_path": "/dev/null"}), "allow");
     check_path("Grep", json!({"pattern": "x"}), "allow");
     check_path("Glob", json!({"pattern": "/etc/**/*.conf"}), "path.outside");
     check_path("Glob", json!({"pattern": "**/*.rs"}), "allow");
-    check_path("MultiEdit", json!({"file_path": "../x", "edits": []}), "path.outside");
-    check_path("mcp__fs__read_file", json!({"path": "/etc/passwd"}), "path.outside");
-    check_path("mcp__fs__move_file", json!({"source": ".git/config", "destination": "x"}), "path.switch");
-    check_path("NotebookEdit", json!({"notebook_path": "/etc/x.ipynb"}), "path.outside");
+    check_path(
+        "MultiEdit",
+        json!({"file_path": "../x", "edits": []}),
+        "path.outside",
+    );
+    check_path(
+        "mcp__fs__read_file",
+        json!({"path": "/etc/passwd"}),
+        "path.outside",
+    );
+    check_path(
+        "mcp__fs__move_file",
+        json!({"source": ".git/config", "destination": "x"}),
+        "path.switch",
+    );
+    check_path(
+        "NotebookEdit",
+        json!({"notebook_path": "/etc/x.ipynb"}),
+        "path.outside",
+    );
 }
 
 #[test]
 fn every_file_of_a_patch_is_judged() {
     let patch = |body: &str| json!({"command": format!("*** Begin Patch\n{body}\n*** End Patch")});
-    check_path("apply_patch", patch("*** Update File: src/a.rs\n+x"), "path.judged-as-text");
-    check_path("apply_patch", patch("*** Update File: src/a.rs\n*** Delete File: /etc/passwd"), "path.outside");
-    check_path("apply_patch", patch("*** Update File: src/a.rs\n*** Move to: ../../x"), "path.outside");
-    check_path("apply_patch", json!({"input": "*** Begin Patch\n*** Add File: .codex/hooks.json\n+{}\n*** End Patch"}), "path.switch");
-    check_path("apply_patch", json!("*** Begin Patch\n*** Add File: /etc/x\n*** End Patch"), "path.outside");
+    check_path(
+        "apply_patch",
+        patch("*** Update File: src/a.rs\n+x"),
+        "path.judged-as-text",
+    );
+    check_path(
+        "apply_patch",
+        patch("*** Update File: src/a.rs\n*** Delete File: /etc/passwd"),
+        "path.outside",
+    );
+    check_path(
+        "apply_patch",
+        patch("*** Update File: src/a.rs\n*** Move to: ../../x"),
+        "path.outside",
+    );
+    check_path(
+        "apply_patch",
+        json!({"input": "*** Begin Patch\n*** Add File: .codex/hooks.json\n+{}\n*** End Patch"}),
+        "path.switch",
+    );
+    check_path(
+        "apply_patch",
+        json!("*** Begin Patch\n*** Add File: /etc/x\n*** End Patch"),
+        "path.outside",
+    );
 }

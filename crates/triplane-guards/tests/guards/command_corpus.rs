@@ -23,7 +23,10 @@ fn every_labelled_command_gets_its_verdict() {
         .filter_map(|row| {
             let rule = refused_by(&row.command);
             (rule.is_some() != (row.verdict == "deny")).then(|| {
-                format!("{} {:?} is {}: {} ({rule:?})", row.id, row.command, row.verdict, row.why)
+                format!(
+                    "{} {:?} is {}: {} ({rule:?})",
+                    row.id, row.command, row.verdict, row.why
+                )
             })
         })
         .collect();
@@ -35,7 +38,9 @@ fn every_denial_points_into_the_command() {
     for row in rows::<Row>("commands.jsonl") {
         for objection in explained(&row.command).objections {
             assert!(
-                row.command.get(objection.span.clone()).is_some_and(|text| !text.is_empty()),
+                row.command
+                    .get(objection.span.clone())
+                    .is_some_and(|text| !text.is_empty()),
                 "{} {:?}: {} at {:?}",
                 row.id,
                 row.command,
@@ -48,13 +53,17 @@ fn every_denial_points_into_the_command() {
 
 #[test]
 fn a_finding_names_the_rule_the_part_and_a_safer_way() {
-    let Verdict::HardDeny(finding) = commands().judge_blocking(&bash("cd /tmp && sudo rm -rf /etc"))
+    let Verdict::HardDeny(finding) =
+        commands().judge_blocking(&bash("cd /tmp && sudo rm -rf /etc"))
     else {
         panic!("a catastrophic command is refused in every mode");
     };
     assert_eq!(finding.rule, "rm.recursive-system");
     let offence = finding.offence.unwrap();
-    assert_eq!((offence.text.as_str(), offence.span), ("/etc", Some(23..27)));
+    assert_eq!(
+        (offence.text.as_str(), offence.span),
+        ("/etc", Some(23..27))
+    );
     assert!(finding.safer.is_some());
 }
 
@@ -80,10 +89,26 @@ fn every_further_command_gets_its_verdict() {
 
 /// Texts that a commit message may hold, and that are no shell.
 const MESSAGES: [&str; 20] = [
-    "don't", "a :) smile", "1) first\n2) second", "(unbalanced", "never `rm -rf /`", "say \"hi",
-    "#123 fix", "# remark (x", "cost $5 and $HOME", "case x in a) b;; esac", "if then fi",
-    "{ brace", "} brace", "it's (it's)", "don't say \"don't\" ) ( ` '", "<<EOF2", "$(rm -rf /)",
-    "\\ backslash", "日本 don't", "- bar's\n- baz (x)\n\nCo-Authored-By: A <a@b.test>",
+    "don't",
+    "a :) smile",
+    "1) first\n2) second",
+    "(unbalanced",
+    "never `rm -rf /`",
+    "say \"hi",
+    "#123 fix",
+    "# remark (x",
+    "cost $5 and $HOME",
+    "case x in a) b;; esac",
+    "if then fi",
+    "{ brace",
+    "} brace",
+    "it's (it's)",
+    "don't say \"don't\" ) ( ` '",
+    "<<EOF2",
+    "$(rm -rf /)",
+    "\\ backslash",
+    "日本 don't",
+    "- bar's\n- baz (x)\n\nCo-Authored-By: A <a@b.test>",
 ];
 
 #[test]
@@ -95,7 +120,10 @@ fn a_message_in_a_quoted_heredoc_is_data_whatever_it_holds() {
             format!("X=$(cat <<'EOF'\n{message}\nEOF\n)\necho \"$X\""),
             format!("cat > notes.md <<'EOF'\n{message}\nEOF"),
             format!("git commit -F - <<'EOF'\n{message}\nEOF"),
-            format!("echo \"$(cat <<-'EOF'\n\t{}\n\tEOF\n)\"", message.replace('\n', "\n\t")),
+            format!(
+                "echo \"$(cat <<-'EOF'\n\t{}\n\tEOF\n)\"",
+                message.replace('\n', "\n\t")
+            ),
         ] {
             assert_eq!(refused_by(&command), None, "{command}");
         }

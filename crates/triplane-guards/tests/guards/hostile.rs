@@ -14,8 +14,25 @@ fn nested(opener: &str) -> String {
 
 fn hostile() -> Vec<(String, String)> {
     let mut inputs: Vec<(String, String)> = [
-        "$(", "{ ", "if ", "while ", "case ", "${a:-", "$((", "f(){ ", "[[ ( ", "[[ ! ", "(", "`",
-        "<(", "for x in ", "until ", "select x in ", "case x in (x) ", "\"$(", "((",
+        "$(",
+        "{ ",
+        "if ",
+        "while ",
+        "case ",
+        "${a:-",
+        "$((",
+        "f(){ ",
+        "[[ ( ",
+        "[[ ! ",
+        "(",
+        "`",
+        "<(",
+        "for x in ",
+        "until ",
+        "select x in ",
+        "case x in (x) ",
+        "\"$(",
+        "((",
     ]
     .iter()
     .map(|opener| (format!("64 KiB of {opener:?}"), nested(opener)))
@@ -32,14 +49,30 @@ fn hostile() -> Vec<(String, String)> {
     ));
     inputs.push((
         "few nested cases with a syntax error, all closed".to_owned(),
-        format!("{} if fi {}", "case x in (x) ".repeat(8), ";; esac ".repeat(8)),
+        format!(
+            "{} if fi {}",
+            "case x in (x) ".repeat(8),
+            ";; esac ".repeat(8)
+        ),
     ));
-    inputs.push(("heredoc with $[ in its tag".to_owned(), "<<E$[\t\t".to_owned()));
+    inputs.push((
+        "heredoc with $[ in its tag".to_owned(),
+        "<<E$[\t\t".to_owned(),
+    ));
     inputs.push(("many separators".to_owned(), "a;".repeat(5_001)));
-    inputs.push(("too long".to_owned(), format!("echo {}", "a".repeat(64 * 1024))));
+    inputs.push((
+        "too long".to_owned(),
+        format!("echo {}", "a".repeat(64 * 1024)),
+    ));
     inputs.push(("an unclosed quote".to_owned(), "echo 'a".to_owned()));
-    inputs.push(("an overlong descriptor".to_owned(), "99999999999999999999>x".to_owned()));
-    inputs.push(("an overlong sequence".to_owned(), "rm -rf /x{1..99999999999999999999}".to_owned()));
+    inputs.push((
+        "an overlong descriptor".to_owned(),
+        "99999999999999999999>x".to_owned(),
+    ));
+    inputs.push((
+        "an overlong sequence".to_owned(),
+        "rm -rf /x{1..99999999999999999999}".to_owned(),
+    ));
     inputs
 }
 
@@ -96,6 +129,12 @@ async fn the_asynchronous_road_gives_the_same_answers() {
     };
     assert_eq!(verdict("git status").await, Verdict::Allow);
     assert_eq!(verdict("echo 'rm -rf /' | grep rm").await, Verdict::Allow);
-    assert!(matches!(verdict("echo 'rm -rf /' | sh").await, Verdict::HardDeny(_)));
-    assert!(matches!(verdict("((((((((((((((((((((((").await, Verdict::SoftDeny(_)));
+    assert!(matches!(
+        verdict("echo 'rm -rf /' | sh").await,
+        Verdict::HardDeny(_)
+    ));
+    assert!(matches!(
+        verdict("((((((((((((((((((((((").await,
+        Verdict::SoftDeny(_)
+    ));
 }

@@ -1,4 +1,8 @@
 //! The guards against what they are for: corpora, hostile inputs, respellings, real scripts.
+#![allow(
+    clippy::unwrap_used,
+    reason = "a failed unwrap is a failed test, with its place"
+)]
 
 mod support;
 mod command_corpus;

@@ -106,7 +106,10 @@ impl World {
     /// Every file outside the allowed folders, with what it holds.
     fn outside_files(&self) -> BTreeMap<PathBuf, String> {
         let mut files = BTreeMap::new();
-        let mut folders = vec![self.outside.clone(), self.workspace.parent().unwrap().to_owned()];
+        let mut folders = vec![
+            self.outside.clone(),
+            self.workspace.parent().unwrap().to_owned(),
+        ];
         while let Some(folder) = folders.pop() {
             for entry in fs::read_dir(folder).unwrap() {
                 let path = entry.unwrap().path();
@@ -163,7 +166,9 @@ fn run(row: &Row) -> Result<(), String> {
                     let mut text = String::new();
                     file.read_to_string(&mut text).map(drop)
                 }),
-                PathOp::Write => opened.write().and_then(|mut file| file.write_all(b"changed")),
+                PathOp::Write => opened
+                    .write()
+                    .and_then(|mut file| file.write_all(b"changed")),
                 PathOp::Delete => opened.remove(),
             };
             done.is_err()
@@ -175,7 +180,10 @@ fn run(row: &Row) -> Result<(), String> {
     if denied == (row.verdict == "deny") {
         Ok(())
     } else {
-        Err(format!("{} {} {:?} is {}: {}", row.id, row.op, row.path, row.verdict, row.why))
+        Err(format!(
+            "{} {} {:?} is {}: {}",
+            row.id, row.op, row.path, row.verdict, row.why
+        ))
     }
 }
 

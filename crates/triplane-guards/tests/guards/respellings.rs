@@ -83,9 +83,9 @@ fn surrounded(command: &str) -> Vec<String> {
 
 /// The words of a command that is nothing but words.
 fn plain_words(command: &str) -> Option<Vec<&str>> {
-    let plain = command.bytes().all(|byte| {
-        byte.is_ascii_alphanumeric() || b" _-./,:=@%+".contains(&byte)
-    });
+    let plain = command
+        .bytes()
+        .all(|byte| byte.is_ascii_alphanumeric() || b" _-./,:=@%+".contains(&byte));
     let words: Vec<&str> = command.split(' ').filter(|word| !word.is_empty()).collect();
     let builtin = matches!(
         words.first(),
@@ -97,7 +97,11 @@ fn plain_words(command: &str) -> Option<Vec<&str>> {
 /// Respellings of the words themselves.
 fn reworded(words: &[&str]) -> Vec<String> {
     let each = |quote: &dyn Fn(&str) -> String| {
-        words.iter().map(|word| quote(word)).collect::<Vec<_>>().join(" ")
+        words
+            .iter()
+            .map(|word| quote(word))
+            .collect::<Vec<_>>()
+            .join(" ")
     };
     let (program, rest) = words.split_first().unwrap();
     let rest_text = rest.join(" ");
@@ -115,7 +119,11 @@ fn reworded(words: &[&str]) -> Vec<String> {
         words.join("${IFS}"),
         format!("P={program}; $P {rest_text}"),
         format!("P={program}; ${{P}} {rest_text}"),
-        format!("A={} B={}; \"$A$B\" {rest_text}", &program[..1], &program[1..]),
+        format!(
+            "A={} B={}; \"$A$B\" {rest_text}",
+            &program[..1],
+            &program[1..]
+        ),
         format!("L={}; $L", single(&all)),
         format!("L=({all}); \"${{L[@]}}\""),
         format!("set -- {all}; \"$@\""),
@@ -125,7 +133,10 @@ fn reworded(words: &[&str]) -> Vec<String> {
         format!("$(echo {program}) {rest_text}"),
         format!("`echo {program}` {rest_text}"),
         format!("\"$(printf '%s' {program})\" {rest_text}"),
-        format!("$(which {}) {rest_text}", program.rsplit('/').next().unwrap()),
+        format!(
+            "$(which {}) {rest_text}",
+            program.rsplit('/').next().unwrap()
+        ),
         format!("sudo {all}"),
         format!("sudo -n -u root {all}"),
         format!("doas {all}"),
@@ -178,10 +189,18 @@ fn a_respelled_command_gets_the_verdict_of_the_original() {
             tried += 1;
             let rule = refused_by(&command);
             if rule.is_some() != (row.verdict == "deny") {
-                misses.push(format!("{} is {}: {command:?} ({rule:?})", row.id, row.verdict));
+                misses.push(format!(
+                    "{} is {}: {command:?} ({rule:?})",
+                    row.id, row.verdict
+                ));
             }
         }
     }
     assert!(tried > 13_000, "only {tried} respellings were tried");
-    assert!(misses.is_empty(), "{} of {tried}:\n{}", misses.len(), misses.join("\n"));
+    assert!(
+        misses.is_empty(),
+        "{} of {tried}:\n{}",
+        misses.len(),
+        misses.join("\n")
+    );
 }

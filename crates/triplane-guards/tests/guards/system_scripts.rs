@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use triplane_guards::command::scan::{BYTES_MAX, ScanRefusal, SEPARATORS_MAX, scan};
+use triplane_guards::command::scan::{BYTES_MAX, SEPARATORS_MAX, ScanRefusal, scan};
 
 fn scripts(folder: &Path, depth: usize, found: &mut Vec<(PathBuf, String)>) {
     let Ok(entries) = fs::read_dir(folder) else {
@@ -17,7 +17,9 @@ fn scripts(folder: &Path, depth: usize, found: &mut Vec<(PathBuf, String)>) {
         if kind.is_dir() && depth > 0 {
             scripts(&path, depth - 1, found);
         } else if kind.is_file()
-            && entry.metadata().is_ok_and(|data| data.len() <= BYTES_MAX as u64)
+            && entry
+                .metadata()
+                .is_ok_and(|data| data.len() <= BYTES_MAX as u64)
             && let Ok(text) = fs::read_to_string(&path)
             && is_shell_script(&text)
         {
@@ -28,21 +30,32 @@ fn scripts(folder: &Path, depth: usize, found: &mut Vec<(PathBuf, String)>) {
 
 fn is_shell_script(text: &str) -> bool {
     // Behind an `exec` in its second line, a file of another language may follow.
-    if text.lines().nth(1).is_some_and(|line| line.contains("exec'")) {
+    if text
+        .lines()
+        .nth(1)
+        .is_some_and(|line| line.contains("exec'"))
+    {
         return false;
     }
     let Some(line) = text.lines().next().and_then(|line| line.strip_prefix("#!")) else {
         return false;
     };
-    ["sh", "bash", "dash"].iter().any(|shell| {
-        line.split([' ', '/']).any(|word| word == *shell)
-    })
+    ["sh", "bash", "dash"]
+        .iter()
+        .any(|shell| line.split([' ', '/']).any(|word| word == *shell))
 }
 
 #[test]
 fn no_script_of_the_system_is_refused() {
     let mut found = Vec::new();
-    for folder in ["/usr/bin", "/usr/sbin", "/usr/lib", "/usr/share", "/usr/libexec", "/etc"] {
+    for folder in [
+        "/usr/bin",
+        "/usr/sbin",
+        "/usr/lib",
+        "/usr/share",
+        "/usr/libexec",
+        "/etc",
+    ] {
         scripts(Path::new(folder), 4, &mut found);
     }
     let refused: Vec<String> = found
@@ -55,5 +68,11 @@ fn no_script_of_the_system_is_refused() {
             (!long).then(|| format!("{}: {refusal}", path.display()))
         })
         .collect();
-    assert!(refused.is_empty(), "{} of {}:\n{}", refused.len(), found.len(), refused.join("\n"));
+    assert!(
+        refused.is_empty(),
+        "{} of {}:\n{}",
+        refused.len(),
+        found.len(),
+        refused.join("\n")
+    );
 }
