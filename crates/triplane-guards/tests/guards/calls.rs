@@ -13,6 +13,7 @@ fn refused(verdict: &Verdict) -> bool {
     }
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "the cases read better")]
 fn check_command(tool: &str, arguments: Value, wanted: bool) {
     let verdict = commands().judge_blocking(&call(tool, arguments.clone()));
     assert_eq!(refused(&verdict), wanted, "{tool} {arguments}: {verdict:?}");
@@ -83,6 +84,7 @@ fn text_that_is_content_is_not_run() {
     check_command("mcp__notes__add", json!({"text": "rm -rf /"}), false);
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "the cases read better")]
 fn check_path(tool: &str, arguments: Value, wanted: &str) {
     let verdict = paths().judge_blocking(&call(tool, arguments.clone()));
     let got = match &verdict {

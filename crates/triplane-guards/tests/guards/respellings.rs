@@ -31,8 +31,8 @@ fn double(text: &str) -> String {
 
 /// `text` with every character as an escape.
 fn ansi(text: &str) -> String {
-    let escapes: String = text.bytes().map(|byte| format!("\\x{byte:02x}")).collect();
-    format!("$'{escapes}'")
+    let escapes: Vec<String> = text.bytes().map(|byte| format!("\\x{byte:02x}")).collect();
+    format!("$'{}'", escapes.concat())
 }
 
 /// Respellings of any command: what surrounds it does not change what it does.
@@ -110,7 +110,7 @@ fn reworded(words: &[&str]) -> Vec<String> {
         each(&|word| single(word)),
         each(&|word| double(word)),
         each(&ansi),
-        each(&|word| word.chars().map(|c| format!("\\{c}")).collect()),
+        each(&|word| word.chars().flat_map(|c| ['\\', c]).collect()),
         each(&|word| format!("{}''{}", &word[..1], &word[1..])),
         each(&|word| format!("{}\"{}\"", &word[..1], &word[1..])),
         words.join("\t"),

@@ -1,0 +1,30 @@
+//! What a one-line program does, as data.
+
+use crate::command::word::Word;
+
+/// The interpreters whose one-liners are read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Language {
+    Python,
+    JavaScript,
+    Perl,
+    Ruby,
+    Php,
+    Awk,
+    Lua,
+}
+
+/// What a one-liner does.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum CodeAct {
+    /// Runs this text in a shell.
+    Script(Word),
+    /// Runs this argument vector.
+    Argv(Vec<Word>),
+    /// Runs this text as a program of the same language.
+    Code(Word),
+    /// Deletes everything of a collection.
+    DeleteAll,
+    /// Calls a function with these arguments.
+    Call { name: String, args: Vec<Word> },
+}

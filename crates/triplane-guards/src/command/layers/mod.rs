@@ -1,0 +1,18 @@
+//! Programs that run other programs: what they run, as data for the normaliser.
+//!
+//! A layer says what is run, where, and with which input; it runs nothing and knows no state.
+
+mod layer;
+mod operands;
+mod wrappers;
+mod shells;
+mod containers;
+mod tools;
+mod databases;
+mod interpreters;
+mod dispatch;
+
+pub(crate) use dispatch::layers;
+pub(crate) use layer::{Host, Layer, Split};
+pub(crate) use operands::{join, replaced};
+pub(crate) use shells::is_shell;

@@ -1,0 +1,196 @@
+//! Package managers, git and other tools that run commands on the side.
+
+use crate::command::layers::layer::{Layer, here, script};
+use crate::command::layers::operands::{by_option, join, operand, values_of};
+use crate::command::word::Word;
+
+pub(crate) fn runner(program: &str, args: &[Word]) -> Vec<Layer> {
+    let at = operand(
+        args,
+        &[
+            "-C",
+            "--dir",
+            "--prefix",
+            "--cwd",
+            "--directory",
+            "--filter",
+            "-F",
+            "-p",
+            "--project",
+            "-w",
+            "--workspace",
+        ],
+    );
+    let rest = args.get(at + 1..).unwrap_or_default();
+    let sub = args.get(at).and_then(Word::literal).unwrap_or("");
+    let skipped = match (program, sub) {
+        (
+            "direnv" | "rbenv" | "pyenv" | "asdf" | "mise" | "pnpm" | "yarn" | "bundle" | "npm",
+            "exec" | "dlx" | "x",
+        )
+        | (
+            "poetry" | "pipenv" | "uv" | "rye" | "hatch" | "conda" | "mamba" | "micromamba"
+            | "devbox",
+            "run",
+        )
+        | ("bun", "x") => {
+            let calls: Vec<Layer> = values_of(rest, &["-c", "--call"]).map(script).collect();
+            if !calls.is_empty() {
+                return calls;
+            }
+            let own = operand(
+                rest,
+                &[
+                    "-n",
+                    "--name",
+                    "--with",
+                    "--python",
+                    "-p",
+                    "--package",
+                    "--env-file",
+                ],
+            );
+            own + usize::from(program == "direnv")
+        }
+        ("nix", "develop" | "shell") => {
+            return match rest
+                .iter()
+                .position(|word| matches!(word.literal(), Some("-c" | "--command")))
+            {
+                Some(at) => here(&rest[at + 1..]),
+                None => Vec::new(),
+            };
+        }
+        _ => return Vec::new(),
+    };
+    here(rest.get(skipped..).unwrap_or_default())
+}
+
+pub(crate) fn git(args: &[Word]) -> Vec<Layer> {
+    let at = operand(
+        args,
+        &[
+            "-C",
+            "-c",
+            "--git-dir",
+            "--work-tree",
+            "--namespace",
+            "--exec-path",
+            "--super-prefix",
+            "--config-env",
+        ],
+    );
+    let rest = args.get(at + 1..).unwrap_or_default();
+    let own = &args[..at.min(args.len())];
+    // `-c alias.name='…'` is a subcommand of its own; behind a `!` it is a command.
+    let sub = args.get(at).and_then(Word::literal).unwrap_or("");
+    let alias = values_of(own, &["-c"]).find_map(|word| {
+        let (key, value) = word.prefix().split_once('=')?;
+        let named = key.to_ascii_lowercase() == format!("alias.{}", sub.to_ascii_lowercase());
+        (named && !value.starts_with('!')).then(|| word.without_prefix(key.len() + 1))
+    });
+    if let Some(alias) = alias {
+        let mut text = Word::text("git ", alias.span.clone());
+        alias.parts.into_iter().for_each(|part| text.push(part));
+        let mut words = vec![text];
+        words.extend_from_slice(rest);
+        return join(&words).map(script).into_iter().collect();
+    }
+    let mut layers: Vec<Layer> = values_of(own, &["-c"])
+        .filter_map(|word| {
+            let (key, value) = word.prefix().split_once('=')?;
+            let key = key.to_ascii_lowercase();
+            let runs = key.starts_with("alias.") && value.starts_with('!')
+                || matches!(
+                    key.as_str(),
+                    "core.sshcommand"
+                        | "core.pager"
+                        | "core.editor"
+                        | "core.fsmonitor"
+                        | "diff.external"
+                        | "sequence.editor"
+                );
+            let skip = key.len() + 1 + usize::from(value.starts_with('!'));
+            runs.then(|| script(word.without_prefix(skip)))
+        })
+        .collect();
+    match args.get(at).and_then(Word::literal) {
+        Some("submodule") => {
+            if let Some(at) = rest
+                .iter()
+                .position(|word| word.literal() == Some("foreach"))
+            {
+                let rest = &rest[at + 1..];
+                let at = operand(rest, &[]);
+                layers.extend(join(rest.get(at..).unwrap_or_default()).map(script));
+            }
+        }
+        Some("rebase") => layers.extend(by_option(rest, &["-x", "--exec"])),
+        Some("difftool" | "mergetool") => layers.extend(by_option(rest, &["-x", "--extcmd"])),
+        Some("bisect") if rest.first().and_then(Word::literal) == Some("run") => {
+            layers.extend(here(&rest[1..]));
+        }
+        _ => {}
+    }
+    layers
+}
+
+pub(crate) fn tar(args: &[Word]) -> Vec<Layer> {
+    args.iter()
+        .filter_map(|word| {
+            let text = word.prefix();
+            let skip = [
+                "--to-command=",
+                "--checkpoint-action=exec=",
+                "--use-compress-program=",
+            ]
+            .iter()
+            .find(|option| text.starts_with(**option))?
+            .len();
+            Some(script(word.without_prefix(skip)))
+        })
+        .chain(by_option(
+            args,
+            &["--to-command", "--use-compress-program", "-I"],
+        ))
+        .collect()
+}
+
+/// Editors and debuggers run what stands behind a `!` or a `shell` of their own commands.
+pub(crate) fn editor(args: &[Word]) -> Vec<Layer> {
+    values_of(args, &["-c", "--cmd", "-ex", "-o", "-S"])
+        .chain(
+            args.iter()
+                .filter(|word| word.prefix().starts_with('+'))
+                .map(|word| word.without_prefix(1)),
+        )
+        .filter_map(|command| {
+            let text = command.prefix();
+            let start = text.trim_start_matches([':', ' ']);
+            let skipped = text.len() - start.len();
+            let mark = ["silent !", "!", "shell ", "platform shell "]
+                .iter()
+                .find(|mark| start.starts_with(**mark))?;
+            Some(script(command.without_prefix(skipped + mark.len())))
+        })
+        .collect()
+}
+
+/// GNU sed runs the text of an `e` command.
+pub(crate) fn sed(args: &[Word]) -> Vec<Layer> {
+    let mut programs: Vec<Word> = values_of(args, &["-e", "--expression"]).collect();
+    if programs.is_empty() {
+        let at = operand(args, &["-e", "-f", "-l", "--expression", "--file"]);
+        programs.extend(args.get(at).cloned());
+    }
+    programs
+        .into_iter()
+        .filter_map(|program| {
+            let text = program.literal()?;
+            let trimmed =
+                text.trim_start_matches(|c: char| c.is_ascii_digit() || c == '$' || c == ',');
+            let command = trimmed.strip_prefix("e ")?;
+            Some(script(Word::text(command, program.span.clone())))
+        })
+        .collect()
+}

@@ -1,0 +1,273 @@
+//! Simple commands: expanded, looked up, and followed into what they run.
+
+use std::ops::Range;
+use std::rc::Rc;
+
+use brush_parser::ast;
+
+use crate::command::expand::Purpose;
+use crate::command::layers::layers;
+use crate::command::normalise::simple::{program_name, pseudo};
+use crate::command::normalise::walker::{Frame, HOLE, Normaliser, Origin, Output, PICKS_MAX};
+use crate::command::normalise::words::Picks;
+use crate::command::output::output;
+use crate::command::parse::Rewritten;
+use crate::command::state::{Function, ShellState};
+use crate::command::word::{Part, Word};
+use crate::place::absolute;
+
+impl Normaliser<'_> {
+    pub(crate) fn simple(
+        &mut self,
+        simple: &ast::SimpleCommand,
+        frame: Frame<'_>,
+        state: &mut ShellState,
+    ) -> Output {
+        let prefix = simple.prefix.as_ref().map_or(&[][..], |prefix| &prefix.0);
+        let suffix = simple.suffix.as_ref().map_or(&[][..], |suffix| &suffix.0);
+        let redirects = prefix.iter().chain(suffix).filter_map(|item| match item {
+            ast::CommandPrefixOrSuffixItem::IoRedirect(redirect) => Some(redirect),
+            ast::CommandPrefixOrSuffixItem::Word(_)
+            | ast::CommandPrefixOrSuffixItem::AssignmentWord(..)
+            | ast::CommandPrefixOrSuffixItem::ProcessSubstitution(..) => None,
+        });
+        let redirected = self.redirects(Some(redirects), frame, state);
+        let inner = Frame {
+            origin: frame.origin,
+            input: redirected.input.as_ref().or(frame.input),
+            wanted: frame.wanted || redirected.output.is_some(),
+        };
+        let Some(name) = &simple.word_or_name else {
+            for item in prefix {
+                if let ast::CommandPrefixOrSuffixItem::AssignmentWord(assignment, _) = item {
+                    self.assignment(assignment, frame, state);
+                }
+            }
+            // `$(<file)` is what the file holds.
+            let output = match redirected.input {
+                Some(input) if frame.wanted => input.parts,
+                Some(_) | None => Output::new(),
+            };
+            return Self::written(redirected.output, output, state);
+        };
+        // Values before a command go to its environment; their substitutions run all the same.
+        if !prefix.is_empty() {
+            let mut scratch = state.clone();
+            for item in prefix {
+                if let ast::CommandPrefixOrSuffixItem::AssignmentWord(assignment, _) = item {
+                    self.assignment(assignment, frame, &mut scratch);
+                }
+            }
+        }
+        // A declaration sets its arrays, which are no words.
+        if matches!(
+            name.value.as_str(),
+            "declare" | "typeset" | "local" | "export" | "readonly"
+        ) {
+            for item in suffix {
+                if let ast::CommandPrefixOrSuffixItem::AssignmentWord(assignment, _) = item
+                    && matches!(assignment.value, ast::AssignmentValue::Array(_))
+                {
+                    self.assignment(assignment, frame, state);
+                }
+            }
+        }
+        let mut picks = Picks::default();
+        let mut output = Output::new();
+        let mut combinations = 0;
+        loop {
+            let mut argv = self.expand_word(name, Purpose::Argument, inner, state, &mut picks);
+            for item in suffix {
+                match item {
+                    ast::CommandPrefixOrSuffixItem::AssignmentWord(assignment, _)
+                        if matches!(assignment.value, ast::AssignmentValue::Array(_)) => {}
+                    ast::CommandPrefixOrSuffixItem::Word(word)
+                    | ast::CommandPrefixOrSuffixItem::AssignmentWord(_, word) => {
+                        argv.extend(self.expand_word(
+                            word,
+                            Purpose::Argument,
+                            inner,
+                            state,
+                            &mut picks,
+                        ));
+                    }
+                    ast::CommandPrefixOrSuffixItem::ProcessSubstitution(kind, subshell) => {
+                        argv.push(self.process(kind, subshell, inner, state));
+                    }
+                    ast::CommandPrefixOrSuffixItem::IoRedirect(_) => {}
+                }
+            }
+            let chosen = !picks.chosen.is_empty();
+            let parts = self.argv(&argv, inner, state);
+            if combinations == 0 {
+                output = parts;
+            } else if output != parts {
+                output = vec![Part::Unknown];
+            }
+            combinations += 1;
+            if !chosen || !picks.advance() {
+                break;
+            }
+            if combinations == PICKS_MAX {
+                picks.overflow = true;
+                picks.chosen.clear();
+            } else if combinations > PICKS_MAX {
+                break;
+            }
+        }
+        Self::written(redirected.output, output, state)
+    }
+
+    /// One command of known words.
+    pub(crate) fn argv(
+        &mut self,
+        argv: &[Word],
+        frame: Frame<'_>,
+        state: &mut ShellState,
+    ) -> Output {
+        if self.exhausted {
+            return vec![Part::Unknown];
+        }
+        let Some((program, args)) = argv.split_first() else {
+            return Output::new();
+        };
+        let span = match argv.last() {
+            Some(last) => {
+                program.span.start.min(last.span.start)..last.span.end.max(program.span.end)
+            }
+            None => program.span.clone(),
+        };
+        let Some(path) = program.literal().filter(|path| !path.contains(HOLE)) else {
+            self.emit(
+                pseudo::UNKNOWN_PROGRAM,
+                argv.to_vec(),
+                program.span.clone(),
+                state,
+            );
+            return vec![Part::Unknown];
+        };
+        if let Some(output) = self.defined(path, args, &span, frame, state) {
+            return output;
+        }
+        // A file that this line has written may be what runs.
+        if path.contains('/')
+            && let [Some(cwd)] = state.cwd.as_slice()
+            && let Some(content) = state.files.get(&absolute(path, cwd)).cloned()
+        {
+            let mut inner = state.clone();
+            inner.positional = Some(args.to_vec());
+            self.script_word(&content, &mut inner, frame.input, frame.wanted);
+        }
+        let name = program_name(path);
+        if let Some(output) = self.builtin(&name, args, &span, frame, state) {
+            let prints = matches!(
+                name.as_str(),
+                "export" | "declare" | "typeset" | "local" | "readonly" | "alias" | "set" | "trap"
+            );
+            return if prints && frame.wanted {
+                vec![Part::Unknown]
+            } else {
+                output
+            };
+        }
+        self.emit(&name, args.to_vec(), span.clone(), state);
+        let mut printed = Output::new();
+        for layer in layers(&name, args) {
+            printed.extend(self.layer(layer, frame, state));
+        }
+        if matches!(name.as_str(), "find" | "gfind" | "fd" | "fdfind") {
+            return self.found(&name, args, &span, frame, state);
+        }
+        Self::downloads(&name, args, state);
+        if !frame.wanted {
+            return Output::new();
+        }
+        if printed.is_empty() {
+            output(&name, args, frame.input, state, self.place)
+        } else {
+            printed
+        }
+    }
+
+    /// Functions and aliases of this line.
+    pub(crate) fn defined(
+        &mut self,
+        name: &str,
+        args: &[Word],
+        span: &Range<usize>,
+        frame: Frame<'_>,
+        state: &mut ShellState,
+    ) -> Option<Output> {
+        if let Some(function) = state.functions.get(name).cloned() {
+            function.called.set(true);
+            if self.calling.iter().any(|calling| calling == name) {
+                if self.parallel > 0 {
+                    self.emit(pseudo::FORK_BOMB, Vec::new(), span.clone(), state);
+                }
+                return Some(vec![Part::Unknown]);
+            }
+            let outer = state.positional.replace(args.to_vec());
+            let parallel = std::mem::take(&mut self.parallel);
+            self.calling.push(name.to_owned());
+            let ast::FunctionBody(body, redirects) = &function.body;
+            let output = self.redirected_compound(body, redirects.as_ref(), frame, state);
+            self.calling.pop();
+            self.parallel = parallel;
+            state.positional = outer;
+            return Some(output);
+        }
+        let alias = state.aliases.remove(name)?;
+        let mut text = alias.clone();
+        for arg in args {
+            text.push_str(" ");
+            match arg.literal() {
+                Some(known) => text.push_str(&quoted(known)),
+                None => arg.parts.iter().for_each(|part| text.push(part.clone())),
+            }
+        }
+        let output = if args.iter().all(|arg| arg.literal().is_some()) {
+            self.script_word(&text, state, frame.input, frame.wanted)
+        } else {
+            // What the arguments hold is data: only the alias itself is code.
+            let words: Vec<Word> = alias
+                .prefix()
+                .split_whitespace()
+                .map(|word| Word::text(word, alias.span.clone()))
+                .chain(args.iter().cloned())
+                .collect();
+            self.argv(&words, frame, state)
+        };
+        state.aliases.insert(name.to_owned(), alias);
+        Some(output)
+    }
+
+    /// What a function does that nobody has called.
+    pub(crate) fn uncalled(&mut self, state: &mut ShellState) {
+        let functions: Vec<Rc<Function>> = state
+            .functions
+            .values()
+            .filter(|function| !function.called.get())
+            .cloned()
+            .collect();
+        let origin = Origin {
+            rewritten: Rewritten::default(),
+            base: None,
+            span: 0..self.source.len(),
+        };
+        for function in functions {
+            let mut inner = state.clone();
+            let frame = Frame {
+                origin: &origin,
+                input: None,
+                wanted: false,
+            };
+            let ast::FunctionBody(body, redirects) = &function.body;
+            self.redirected_compound(body, redirects.as_ref(), frame, &mut inner);
+        }
+    }
+}
+
+/// `known` as one shell word.
+pub(crate) fn quoted(known: &str) -> String {
+    format!("'{}'", known.replace('\'', "'\\''"))
+}

@@ -1,0 +1,74 @@
+//! One simple command: what a command comes down to.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use crate::command::layers::is_shell;
+use crate::command::word::Word;
+use crate::place::Place;
+
+/// What the command does that is no command of its own, as the name of a program.
+pub(crate) mod pseudo {
+    pub(crate) const UNPARSABLE: &str = "(unparsable)";
+    pub(crate) const UNKNOWN_PROGRAM: &str = "(unknown-program)";
+    pub(crate) const UNKNOWN_SCRIPT: &str = "(unknown-script)";
+    pub(crate) const UNKNOWN_CODE: &str = "(unknown-code)";
+    pub(crate) const UNKNOWN_SQL: &str = "(unknown-sql)";
+    pub(crate) const FORK_BOMB: &str = "(fork-bomb)";
+    pub(crate) const TOO_MUCH: &str = "(too-much)";
+    pub(crate) const WRITE: &str = "(write)";
+    pub(crate) const APPEND: &str = "(append)";
+    pub(crate) const READ: &str = "(read)";
+    pub(crate) const SQL: &str = "(sql)";
+    pub(crate) const DELETE_ALL: &str = "(delete-all)";
+}
+
+/// One simple command: a program and its arguments, as known before it runs.
+#[derive(Debug, Clone)]
+pub struct Simple {
+    /// The program's name without its folder, or a name in parentheses for what is none.
+    pub program: String,
+    /// The arguments.
+    pub args: Vec<Word>,
+    /// The folders that it may run in; `None` is any.
+    pub cwd: Vec<Option<String>>,
+    /// Where the command stands in the outermost text, in bytes.
+    pub span: Range<usize>,
+    /// Whether it runs on another machine or in a container.
+    pub remote: bool,
+}
+
+impl Simple {
+    /// The place as this command sees it.
+    pub(crate) fn seen_from<'a>(&self, place: &'a Place) -> Cow<'a, Place> {
+        if self.remote {
+            Cow::Owned(Place {
+                root: "/\u{0}none".to_owned(),
+                home: "/\u{0}home".to_owned(),
+                cwd: "/\u{0}none".to_owned(),
+            })
+        } else {
+            Cow::Borrowed(place)
+        }
+    }
+}
+
+/// The name of a program without its folder, its case and its suffix.
+pub(crate) fn program_name(path: &str) -> String {
+    let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
+    let mut name = name.to_ascii_lowercase();
+    if let Some(stem) = name.strip_suffix(".exe") {
+        name = stem.to_owned();
+    }
+    // In some shells `=name` is the path of a program.
+    if let Some(named) = name.strip_prefix('=') {
+        name = named.to_owned();
+    }
+    // A login shell's name starts with a hyphen.
+    if let Some(shell) = name.strip_prefix('-')
+        && is_shell(shell)
+    {
+        name = shell.to_owned();
+    }
+    name
+}

@@ -1,0 +1,129 @@
+//! What the walk over a command carries with it, and where it starts.
+
+use std::ops::Range;
+use std::rc::Rc;
+
+use brush_parser::SourceSpan;
+
+use crate::command::normalise::simple::{Simple, pseudo};
+use crate::command::parse::Rewritten;
+use crate::command::state::ShellState;
+use crate::command::word::{Part, Word};
+use crate::place::Place;
+
+/// The most simple commands that one command may become.
+pub(crate) const SIMPLES_MAX: usize = 4_000;
+
+/// How deep scripts may hold scripts.
+pub(crate) const SCRIPTS_MAX: usize = 24;
+
+/// The most combinations of alternative values that one command is judged for.
+pub(crate) const PICKS_MAX: usize = 32;
+
+/// Stands in nested text for a name or path that is not known.
+pub(crate) const HOLE: char = '\u{1}';
+
+pub(crate) struct Normaliser<'p> {
+    pub(crate) place: &'p Place,
+    pub(crate) source: &'p str,
+    pub(crate) simples: Vec<Simple>,
+    pub(crate) depth: usize,
+    pub(crate) calling: Vec<String>,
+    /// How many pipelines and background jobs surround the current command.
+    pub(crate) parallel: usize,
+    /// How many scripts have been walked.
+    pub(crate) scripts: usize,
+    /// The command substitutions that parameters stand for, by their numbers.
+    pub(crate) substitutions: Vec<(Rc<str>, Range<usize>)>,
+    pub(crate) exhausted: bool,
+}
+
+/// How positions of a parsed text map to the outermost command.
+#[derive(Debug)]
+pub(crate) struct Origin {
+    pub(crate) rewritten: Rewritten,
+    /// The offset of `text` in the outermost command, if it stands there as it is.
+    pub(crate) base: Option<usize>,
+    pub(crate) span: Range<usize>,
+}
+
+impl Origin {
+    pub(crate) fn map(&self, span: Option<&SourceSpan>) -> Range<usize> {
+        let (Some(base), Some(span)) = (self.base, span) else {
+            return self.span.clone();
+        };
+        let Range { start, end } = self.rewritten.original(span);
+        base + start..base + end
+    }
+}
+
+/// What surrounds a command in its text.
+#[derive(Clone, Copy)]
+pub(crate) struct Frame<'a> {
+    pub(crate) origin: &'a Origin,
+    /// What is known of standard input, if it is not the shell's own.
+    pub(crate) input: Option<&'a Word>,
+    /// Whether anybody reads the output.
+    pub(crate) wanted: bool,
+}
+
+/// Where the redirections of a command lead.
+#[derive(Debug, Default)]
+pub(crate) struct Redirected {
+    pub(crate) input: Option<Word>,
+    /// The file that standard output goes to, and whether it is appended to.
+    pub(crate) output: Option<(Word, bool)>,
+}
+
+pub(crate) type Output = Vec<Part>;
+
+/// The simple commands of `command`, in the order in which they are met.
+pub(crate) fn normalise(command: &str, place: &Place) -> Vec<Simple> {
+    let mut normaliser = Normaliser {
+        place,
+        source: command,
+        simples: Vec::new(),
+        depth: 0,
+        calling: Vec::new(),
+        parallel: 0,
+        scripts: 0,
+        substitutions: Vec::new(),
+        exhausted: false,
+    };
+    let mut state = ShellState::new(place);
+    let span = 0..command.len();
+    normaliser.script(command, &span, &mut state, None, false);
+    normaliser.uncalled(&mut state);
+    normaliser.simples
+}
+
+impl Normaliser<'_> {
+    pub(crate) fn emit(
+        &mut self,
+        program: &str,
+        args: Vec<Word>,
+        span: Range<usize>,
+        state: &ShellState,
+    ) {
+        if self.simples.len() >= SIMPLES_MAX {
+            if !self.exhausted {
+                self.exhausted = true;
+                self.simples.push(Simple {
+                    program: pseudo::TOO_MUCH.to_owned(),
+                    args: Vec::new(),
+                    cwd: state.cwd.clone(),
+                    span,
+                    remote: state.remote,
+                });
+            }
+            return;
+        }
+        self.simples.push(Simple {
+            program: program.to_owned(),
+            args,
+            cwd: state.cwd.clone(),
+            span,
+            remote: state.remote,
+        });
+    }
+}

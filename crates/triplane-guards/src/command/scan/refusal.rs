@@ -1,0 +1,43 @@
+//! The limits, and why a command is refused before it is parsed.
+
+/// The longest command that is judged, in bytes.
+pub const BYTES_MAX: usize = 64 * 1024;
+
+/// The deepest nesting that is judged.
+pub const DEPTH_MAX: usize = 100;
+
+/// The most separators (`;`, `&`, `|`, line breaks) that are judged.
+pub const SEPARATORS_MAX: usize = 5_000;
+
+/// The most `case` constructs that may be open at once.
+pub const CASES_MAX: usize = 8;
+
+/// Why a command is refused before it is parsed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ScanRefusal {
+    /// Longer than [`BYTES_MAX`].
+    #[error("the command is longer than {BYTES_MAX} bytes")]
+    TooLong,
+    /// Nested deeper than [`DEPTH_MAX`].
+    #[error("the command nests deeper than {DEPTH_MAX} levels")]
+    TooDeep,
+    /// More separators than [`SEPARATORS_MAX`].
+    #[error("the command has more than {SEPARATORS_MAX} separators")]
+    TooManySeparators,
+    /// More open `case` constructs than [`CASES_MAX`].
+    #[error("the command nests more than {CASES_MAX} `case` constructs")]
+    TooManyCases,
+    /// Something was opened and not closed.
+    #[error("the command ends inside an unclosed {0}")]
+    Unclosed(&'static str),
+    /// A closer without its opener.
+    #[error("the command holds {0} that closes nothing")]
+    Unopened(&'static str),
+    /// The old arithmetic form `$[`, on which the parser cannot be bounded.
+    #[error("the command holds `$[`")]
+    OldArithmetic,
+    /// A heredoc whose end is named by an expansion.
+    #[error("the end of a heredoc is named by an expansion")]
+    HeredocTag,
+}

@@ -1,0 +1,209 @@
+//! The command of a call, in every shape that harnesses send.
+
+use std::borrow::Cow;
+
+use serde_json::Value;
+
+use crate::tool::name::{folded, is_power_shell, is_shell, runs_nothing};
+
+/// What a call runs in a shell.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum CommandAsked<'c> {
+    /// The call runs no command.
+    Nothing,
+    /// The call runs this text in a shell.
+    Shell(Cow<'c, str>),
+    /// The call runs this text in a shell of another grammar.
+    PowerShell(Cow<'c, str>),
+    /// The call is one of a shell, and its command cannot be read.
+    Unreadable,
+}
+
+/// A value where a text was expected.
+struct NoText;
+
+/// The fields that hold a command.
+const COMMAND_FIELDS: [&str; 10] = [
+    "command",
+    "cmd",
+    "commands",
+    "script",
+    "argv",
+    "shell_command",
+    "bash_command",
+    "command_line",
+    "commandline",
+    "input",
+];
+
+/// What `tool` would run with these arguments.
+pub(crate) fn command<'c>(tool: &str, arguments: &'c Value) -> CommandAsked<'c> {
+    let (name, _) = folded(tool);
+    if runs_nothing(&name) {
+        return CommandAsked::Nothing;
+    }
+    let power = is_power_shell(&name);
+    let shell = power || is_shell(&name);
+    let asked = |text| {
+        if power {
+            CommandAsked::PowerShell(text)
+        } else {
+            CommandAsked::Shell(text)
+        }
+    };
+    let reopened;
+    let arguments = match arguments {
+        // Some harnesses send the arguments as the text of an object.
+        Value::String(text) if shell && text.trim_start().starts_with('{') => {
+            match serde_json::from_str::<Value>(text) {
+                Ok(object @ Value::Object(_)) => {
+                    reopened = object;
+                    return match field(&reopened) {
+                        Some(Ok(text)) => asked(Cow::Owned(text.into_owned())),
+                        Some(Err(NoText)) | None => CommandAsked::Unreadable,
+                    };
+                }
+                _ => arguments,
+            }
+        }
+        other => other,
+    };
+    match arguments {
+        Value::String(text) if shell => asked(Cow::Borrowed(text)),
+        Value::Array(_) if shell => match text_of(arguments) {
+            Some(text) if !text.is_empty() => asked(text),
+            Some(_) | None => CommandAsked::Unreadable,
+        },
+        Value::Object(fields) => match field(arguments) {
+            Some(Ok(text)) => asked(text),
+            Some(Err(NoText)) if shell => CommandAsked::Unreadable,
+            Some(Err(NoText)) | None if !shell => CommandAsked::Nothing,
+            _ if name == "writestdin" || fields.is_empty() && name == "process" => {
+                match fields.get("chars").or_else(|| fields.get("data")) {
+                    Some(Value::String(text)) => asked(Cow::Borrowed(text)),
+                    Some(_) => CommandAsked::Unreadable,
+                    None => CommandAsked::Nothing,
+                }
+            }
+            _ => CommandAsked::Unreadable,
+        },
+        _ if shell => CommandAsked::Unreadable,
+        _ => CommandAsked::Nothing,
+    }
+}
+
+/// The command field of an object, if it has one: its text, or that it cannot be read.
+fn field(arguments: &Value) -> Option<Result<Cow<'_, str>, NoText>> {
+    let fields = arguments.as_object()?;
+    let mut found = None;
+    for (name, value) in fields {
+        let folded = name.to_lowercase();
+        if !COMMAND_FIELDS.contains(&folded.as_str()) {
+            continue;
+        }
+        if folded == "input" && !value.is_string() {
+            continue;
+        }
+        match text_of(value) {
+            Some(text) => match &mut found {
+                // More than one field: all of them are judged.
+                Some(Ok(earlier)) => {
+                    let joined: String = format!("{earlier}\n{text}");
+                    *earlier = Cow::Owned(joined);
+                }
+                _ => found = Some(Ok(text)),
+            },
+            None => return Some(Err(NoText)),
+        }
+    }
+    // `args` beside a command are its arguments.
+    if let (Some(Ok(text)), Some(args @ Value::Array(_))) = (&mut found, fields.get("args"))
+        && let Some(more) = text_of(args)
+        && !more.is_empty()
+    {
+        *text = Cow::Owned(format!("{text} {more}"));
+    }
+    found
+}
+
+/// A command as text: an array is an argument vector, its words quoted.
+fn text_of(value: &Value) -> Option<Cow<'_, str>> {
+    match value {
+        Value::String(text) => Some(Cow::Borrowed(text)),
+        Value::Array(items) => {
+            let words: Option<Vec<String>> = items
+                .iter()
+                .map(|item| match item {
+                    Value::String(word) => Some(quoted(word)),
+                    Value::Number(number) => Some(number.to_string()),
+                    Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => None,
+                })
+                .collect();
+            // A list of whole command lines is no vector: no program has a blank in its name.
+            if let Some(Value::String(first)) = items.first()
+                && first.contains(' ')
+            {
+                let lines: Vec<&str> = items.iter().filter_map(Value::as_str).collect();
+                return Some(Cow::Owned(lines.join("\n")));
+            }
+            words.map(|words| Cow::Owned(words.join(" ")))
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => None,
+    }
+}
+
+fn quoted(word: &str) -> String {
+    let plain = !word.is_empty()
+        && word
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || b"_-./,:=@%+".contains(&byte));
+    if plain {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', "'\\''"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn asks(tool: &str, arguments: &Value, wanted: Option<&str>) {
+        let got = match command(tool, arguments) {
+            CommandAsked::Nothing => None,
+            CommandAsked::Shell(text) | CommandAsked::PowerShell(text) => Some(text.into_owned()),
+            CommandAsked::Unreadable => Some("unreadable".to_owned()),
+        };
+        assert_eq!(got.as_deref(), wanted, "{tool} {arguments}");
+    }
+
+    #[test]
+    fn a_command_is_found_under_every_name_and_shape() {
+        asks("Bash", &json!({"command": "ls"}), Some("ls"));
+        asks("bash", &json!("ls"), Some("ls"));
+        asks("exec_command", &json!({"cmd": "ls"}), Some("ls"));
+        asks(
+            "local_shell",
+            &json!({"command": ["bash", "-lc", "rm -rf /"]}),
+            Some("bash -lc 'rm -rf /'"),
+        );
+        asks("mcp__box__run_shell", &json!({"command": "ls"}), Some("ls"));
+        asks(
+            "mcp__box__frobnicate",
+            &json!({"command": "ls"}),
+            Some("ls"),
+        );
+        asks("Bash", &json!({}), Some("unreadable"));
+        asks("Bash", &json!(null), Some("unreadable"));
+        asks("Bash", &json!({"command": 7}), Some("unreadable"));
+        asks("Read", &json!({"file_path": "x"}), None);
+        asks(
+            "Write",
+            &json!({"file_path": "x", "content": "rm -rf /"}),
+            None,
+        );
+        asks("Task", &json!({"prompt": "rm -rf /"}), None);
+    }
+}

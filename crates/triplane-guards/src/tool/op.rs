@@ -1,0 +1,12 @@
+//! What may happen to a path.
+
+/// What an operation does to a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum PathOp {
+    /// Reads or lists it.
+    Read,
+    /// Creates or changes it.
+    Write,
+    /// Removes it.
+    Delete,
+}
