@@ -11,6 +11,12 @@ use triplane_external_hooks::{Format, Harness};
 #[derive(Debug, Parser)]
 #[command(name = "triplane", version, arg_required_else_help = true)]
 pub(crate) struct Cli {
+    /// When to show colours; NO_COLOR turns off what auto would show.
+    #[arg(long, global = true, default_value = "auto", value_name = "WHEN")]
+    pub(crate) color: ColorArg,
+    /// Say only what was asked for and what went wrong.
+    #[arg(long, short, global = true)]
+    pub(crate) quiet: bool,
     #[command(subcommand)]
     pub(crate) command: Command,
 }
@@ -34,6 +40,23 @@ pub(crate) enum Command {
     /// Read the outbox of delivery intents.
     #[command(subcommand)]
     Outbox(OutboxCommand),
+    /// Read one session in order, each call with all that is known of it.
+    #[command(subcommand)]
+    Session(SessionCommand),
+    /// Say what state everything is in, what is wrong, and the way out.
+    #[command(
+        after_help = "Exit code: 0 healthy, 1 something is wrong, 2 it could not be looked at.\n\n\
+                      Example:\n  triplane doctor --store .triplane/state.db --json"
+    )]
+    Doctor(DoctorArgs),
+    /// Print the script that makes a shell complete this program's command line.
+    #[command(
+        after_help = "Example:\n  triplane completions bash > ~/.local/share/bash-completion/completions/triplane"
+    )]
+    Completions(CompletionsArgs),
+    /// Print the manual page, or write one for each command.
+    #[command(after_help = "Example:\n  triplane man --out ~/.local/share/man/man1")]
+    Man(ManArgs),
 }
 
 #[derive(Debug, Args)]
@@ -156,6 +179,69 @@ pub(crate) struct OutboxShowArgs {
     pub(crate) json: bool,
 }
 
+#[derive(Debug, Subcommand)]
+pub(crate) enum SessionCommand {
+    /// List sessions, the one that began last first.
+    #[command(after_help = "Example:\n  triplane session ls --limit 10")]
+    Ls(SessionLsArgs),
+    /// Show each call of a session: decision, arguments, result and deliveries.
+    #[command(after_help = "Example:\n  triplane session show 6513270e --export session.jsonl")]
+    Show(SessionShowArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SessionLsArgs {
+    #[command(flatten)]
+    pub(crate) store: StoreArgs,
+    /// At most this many.
+    #[arg(long, default_value_t = 100)]
+    pub(crate) limit: u32,
+    /// Print one JSON object a line.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SessionShowArgs {
+    /// The session's id, or a beginning that no other session has.
+    pub(crate) id: String,
+    #[command(flatten)]
+    pub(crate) store: StoreArgs,
+    /// Print one JSON object a line, a call each.
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Write those lines into a file instead, whole or not at all.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) export: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DoctorArgs {
+    #[command(flatten)]
+    pub(crate) store: StoreArgs,
+    #[command(flatten)]
+    pub(crate) sink: SinkArgs,
+    /// Read every page and every index of the store, which takes as long as that takes.
+    #[arg(long)]
+    pub(crate) full: bool,
+    /// Print one JSON object.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CompletionsArgs {
+    /// The shell.
+    pub(crate) shell: ShellArg,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ManArgs {
+    /// Write a page for each command into this folder, made if it is missing.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct StoreArgs {
     /// The store file, created on first use.
@@ -189,6 +275,20 @@ pub(crate) struct SinkArgs {
     /// Where deliveries go [default: the file deliveries.jsonl beside the store].
     #[arg(long, value_name = "file:PATH|argv:JSON")]
     pub(crate) sink: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ColorArg {
+    Auto,
+    Always,
+    Never,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum ShellArg {
+    Bash,
+    Zsh,
+    Fish,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]

@@ -7,6 +7,8 @@ mod policy_file;
 mod workspace;
 mod stdin;
 mod render;
+mod paint;
+mod stop;
 mod sink_option;
 mod agent_event;
 mod cmd;
@@ -16,13 +18,23 @@ use std::process::ExitCode;
 use clap::Parser as _;
 
 use crate::args::{Cli, Command};
+use crate::paint::{Paint, Screen};
 
 fn main() -> ExitCode {
-    match &Cli::parse().command {
-        Command::Replay(args) => cmd::replay::run(args),
+    let cli = Cli::parse();
+    let screen = Screen {
+        paint: Paint::chosen(cli.color),
+        quiet: cli.quiet,
+    };
+    match &cli.command {
+        Command::Replay(args) => cmd::replay::run(args, screen),
         Command::Hook(args) => cmd::hook::run(args),
-        Command::Deliver(args) => cmd::deliver::run(args),
+        Command::Deliver(args) => cmd::deliver::run(args, screen),
         Command::Signals(command) => cmd::signals::run(command),
         Command::Outbox(command) => cmd::outbox::run(command),
+        Command::Session(command) => cmd::session::run(command, screen),
+        Command::Doctor(args) => cmd::doctor::run(args, screen),
+        Command::Completions(args) => cmd::completions::run(args),
+        Command::Man(args) => cmd::man::run(args, screen),
     }
 }

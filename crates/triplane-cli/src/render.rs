@@ -29,6 +29,11 @@ impl Output {
         }
     }
 
+    /// Whether the reader has gone; what is written from then on is not seen by anybody.
+    pub(crate) fn is_closed(&self) -> bool {
+        self.closed
+    }
+
     pub(crate) fn json(&mut self, value: &impl serde::Serialize) {
         let text = serde_json::to_string(value).expect("rows of strings and numbers are JSON");
         self.line(text);

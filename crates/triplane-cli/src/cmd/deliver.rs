@@ -8,11 +8,13 @@ use serde::Serialize;
 use triplane::{DeliveryMode, Runtime};
 
 use crate::args::DeliverArgs;
+use crate::paint::Screen;
 use crate::render::{Output, chain, complain};
 use crate::sink_option;
 
-pub(crate) fn run(args: &DeliverArgs) -> ExitCode {
+pub(crate) fn run(args: &DeliverArgs, screen: Screen) -> ExitCode {
     match deliver(args) {
+        Ok(_told) if screen.quiet && !args.json => ExitCode::SUCCESS,
         Ok(told) => {
             let mut out = Output::new();
             if args.json {

@@ -88,6 +88,12 @@ fn answered(args: &HookArgs) -> HarnessAnswer {
     answer(args.harness, &event, &ruling)
 }
 
+/// The decision on a question, without the harness around it: the same one, by the same way.
+pub(crate) fn rule(args: &HookArgs, question: &[u8]) -> Result<Ruling> {
+    let event = HookEvent::read(question)?;
+    ruling(args, event, Instant::now() + args.timeout)
+}
+
 fn ruling(args: &HookArgs, event: HookEvent, deadline: Instant) -> Result<Ruling> {
     let tokio = tokio::runtime::Builder::new_current_thread()
         .enable_all()

@@ -19,7 +19,9 @@ use crate::args::ReplayArgs;
 use crate::cmd::replay::reading::{self, Reading};
 use crate::cmd::replay::summary::Summary;
 use crate::cmd::replay::table::{Row, Table};
+use crate::paint::Screen;
 use crate::render::{Output, chain, complain};
+use crate::stop::{Stop, StopSignal};
 use crate::workspace::Workspaces;
 use crate::{policy_file, sink_option};
 
@@ -27,13 +29,15 @@ use crate::{policy_file, sink_option};
 /// goes on while one is written.
 const WAITING_MAX: usize = 256;
 
-/// How long the deliveries that are due may take at the end.
+/// How long the deliveries that are due may take at the end, and when a signal has asked for it.
 const DELIVERY_BUDGET: Duration = Duration::from_hours(1);
+const STOP_BUDGET: Duration = Duration::from_secs(5);
 
-pub(crate) fn run(args: &ReplayArgs) -> ExitCode {
-    match replay(args) {
+pub(crate) fn run(args: &ReplayArgs, screen: Screen) -> ExitCode {
+    match replay(args, screen) {
         Ok(Ending::Whole) => ExitCode::SUCCESS,
         Ok(Ending::Stopped) => ExitCode::FAILURE,
+        Ok(Ending::Asked(signal)) => ExitCode::from(signal.exit_code()),
         Err(error) => {
             complain(chain(&error));
             ExitCode::from(2)
@@ -46,9 +50,11 @@ enum Ending {
     Whole,
     /// `--strict` met a line that cannot be read.
     Stopped,
+    /// A signal asked for the end.
+    Asked(StopSignal),
 }
 
-fn replay(args: &ReplayArgs) -> Result<Ending> {
+fn replay(args: &ReplayArgs, screen: Screen) -> Result<Ending> {
     let reading = reading::start(&args.file, args.format, args.max_line)?;
     let policy = args
         .guard
@@ -71,14 +77,19 @@ fn replay(args: &ReplayArgs) -> Result<Ending> {
         .build()
         .context("cannot start the runtime")?;
     tokio.block_on(async {
-        let mut run = Run::new(args, &reading);
+        let stop = Stop::listen()?;
+        let mut run = Run::new(args, screen, stop, &reading);
         run.through(reading, builder).await
     })
 }
 
 struct Run<'a> {
     args: &'a ReplayArgs,
+    screen: Screen,
+    stop: Stop,
     started: Instant,
+    /// The last line that was read.
+    line: u64,
     summary: Summary,
     table: Table,
     out: Output,
@@ -89,7 +100,7 @@ struct Run<'a> {
 }
 
 impl<'a> Run<'a> {
-    fn new(args: &'a ReplayArgs, reading: &Reading) -> Self {
+    fn new(args: &'a ReplayArgs, screen: Screen, stop: Stop, reading: &Reading) -> Self {
         let summary = Summary {
             format: reading.format.to_string(),
             store: args.store.store.display().to_string(),
@@ -97,11 +108,14 @@ impl<'a> Run<'a> {
         };
         Self {
             args,
+            screen,
+            stop,
             started: Instant::now(),
+            line: 0,
             summary,
-            table: Table::new(args.json),
+            table: Table::new(args.json, screen),
             out: Output::new(),
-            bar: progress_bar(reading.size),
+            bar: progress_bar(reading.size, screen),
             workspaces: Workspaces::new(args.guard.root.clone()),
             occurrences: Occurrences::default(),
             waiting: VecDeque::with_capacity(WAITING_MAX),
@@ -117,7 +131,16 @@ impl<'a> Run<'a> {
         let mut builder = Some(builder);
         let mut runtime: Option<Runtime> = None;
         let mut ending = Ending::Whole;
-        'file: while let Some(batch) = reading.batches.recv().await {
+        'file: loop {
+            let batch = tokio::select! {
+                biased;
+                signal = self.stop.wait() => {
+                    ending = Ending::Asked(signal);
+                    break;
+                }
+                batch = reading.batches.recv() => batch,
+            };
+            let Some(batch) = batch else { break };
             let batch = match batch {
                 Ok(batch) => batch,
                 Err(error) => {
@@ -127,6 +150,11 @@ impl<'a> Run<'a> {
                 }
             };
             for Item { line, what } in batch {
+                if let Some(signal) = self.stop.asked() {
+                    ending = Ending::Asked(signal);
+                    break 'file;
+                }
+                self.line = line;
                 match what {
                     Entry::Event(event) => {
                         if let Some(builder) = builder.take() {
@@ -152,12 +180,21 @@ impl<'a> Run<'a> {
         }
         let Some(runtime) = runtime else {
             self.bar.finish_and_clear();
+            if let Ending::Asked(signal) = ending {
+                self.stopped(signal);
+                return Ok(ending);
+            }
             bail!("{}: not one event could be read", self.args.file.display());
         };
         while let Some((row, pending)) = self.waiting.pop_front() {
             self.settle(row, pending).await?;
         }
-        self.finish(&runtime).await?;
+        if let Some(signal) = self.finish(&runtime).await? {
+            ending = Ending::Asked(signal);
+        }
+        if let Ending::Asked(signal) = ending {
+            self.stopped(signal);
+        }
         Ok(ending)
     }
 
@@ -198,10 +235,22 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    async fn finish(&mut self, runtime: &Runtime) -> Result<()> {
-        let left = runtime.shutdown(DELIVERY_BUDGET).await?;
+    /// Delivers, closes the store and tells the sums. Answers the signal that has cut it short, if
+    /// one has.
+    async fn finish(&mut self, runtime: &Runtime) -> Result<Option<StopSignal>> {
+        let left = tokio::select! {
+            biased;
+            _signal = self.stop.wait() => None,
+            left = runtime.shutdown(DELIVERY_BUDGET) => Some(left?),
+        };
+        let left = match left {
+            Some(left) => left,
+            None => runtime.shutdown(STOP_BUDGET).await?,
+        };
+        let asked = self.stop.asked();
         self.bar.finish_and_clear();
         let summary = &mut self.summary;
+        summary.stopped_by = asked.map(StopSignal::name);
         summary.delivered = left.delivery.delivered;
         summary.retried = left.delivery.retried;
         summary.dead_lettered = left.delivery.dead_lettered;
@@ -216,10 +265,24 @@ impl<'a> Run<'a> {
         summary.events_per_second = (events / seconds).round();
         if self.args.json {
             self.out.json(&self.summary);
-        } else {
+        } else if !self.screen.quiet {
             self.tell();
         }
-        Ok(())
+        Ok(asked)
+    }
+
+    /// What a stop leaves, and how to go on.
+    fn stopped(&self, signal: StopSignal) {
+        let Summary {
+            events, pending, ..
+        } = &self.summary;
+        complain(format_args!(
+            "{} after line {} of {}: {events} events are on record, {pending} deliveries are \
+             pending; the same command goes on from there",
+            signal.name(),
+            self.line,
+            self.args.file.display(),
+        ));
     }
 
     fn tell(&mut self) {
@@ -271,8 +334,8 @@ impl<'a> Run<'a> {
     }
 }
 
-fn progress_bar(size: u64) -> ProgressBar {
-    if size == 0 || !std::io::stderr().is_terminal() {
+fn progress_bar(size: u64, screen: Screen) -> ProgressBar {
+    if size == 0 || screen.quiet || !std::io::stderr().is_terminal() {
         return ProgressBar::hidden();
     }
     let style = ProgressStyle::with_template("{bar:30} {bytes}/{total_bytes} {per_sec} {eta}");

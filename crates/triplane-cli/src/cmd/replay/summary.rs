@@ -36,6 +36,9 @@ pub(crate) struct Summary {
     pub(crate) failed_calls: u64,
     /// How often each rule denied or rewrote.
     pub(crate) rules: BTreeMap<String, u64>,
+    /// The signal that has cut the run short, if one has.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) stopped_by: Option<&'static str>,
     pub(crate) format: String,
     pub(crate) store: String,
     pub(crate) seconds: f64,

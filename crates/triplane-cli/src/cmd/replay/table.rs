@@ -4,6 +4,7 @@ use serde::Serialize;
 use triplane::{Decided, ToolCallDecision};
 use triplane_external_hooks::HookEvent;
 
+use crate::paint::{Ink, Screen};
 use crate::render::{Output, column};
 
 /// What a row says of an event, kept while its commit is awaited.
@@ -17,6 +18,7 @@ pub(crate) struct Row {
 /// Prints rows, as a table or as JSON lines.
 pub(crate) struct Table {
     json: bool,
+    screen: Screen,
     any: bool,
 }
 
@@ -48,8 +50,12 @@ impl Row {
 }
 
 impl Table {
-    pub(crate) fn new(json: bool) -> Self {
-        Self { json, any: false }
+    pub(crate) fn new(json: bool, screen: Screen) -> Self {
+        Self {
+            json,
+            screen,
+            any: false,
+        }
     }
 
     /// Prints the row if the event was denied, rewritten or tells of a failed call.
@@ -83,6 +89,9 @@ impl Table {
             });
             return;
         }
+        if self.screen.quiet {
+            return;
+        }
         if !self.any {
             self.any = true;
             out.line(format_args!(
@@ -97,10 +106,20 @@ impl Table {
         out.line(format_args!(
             "{:>7}  {}  {}  {}  {}",
             row.line,
-            column(decision, 13),
+            self.painted(decision),
             column(&row.tool, 14),
             column(rule, 26),
             column(reason, 90).trim_end()
         ));
+    }
+
+    fn painted(&self, decision: &str) -> String {
+        let ink = match decision {
+            "would deny" => Ink::Red,
+            "would rewrite" => Ink::Yellow,
+            _failed => Ink::Magenta,
+        };
+        let shown = column(decision, 13);
+        self.screen.paint.dip(ink, &shown).into_owned()
     }
 }
