@@ -53,7 +53,3 @@ pub use policy::{
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;
-
-#[cfg(doctest)]
-#[doc = include_str!("../README.md")]
-struct Readme;

@@ -6,6 +6,7 @@ use std::task::{Context, Poll};
 use crate::contain::contain;
 use crate::dispatch::call::{Ended, cooperates};
 use crate::dispatch::gather::complete;
+use crate::dispatch::nesting;
 use crate::dispatch::phase::{Phase, Timer, YIELD_AFTER};
 use crate::dispatch::report::{HandlerOutcome, NotRun, Outcomes};
 use crate::dispatch::sequential::{Begun, begin, not_run, yield_now};
@@ -181,6 +182,7 @@ where
 
     /// Calls from `next` on, and leaves `next` at the one that panicked or that is to be called next.
     fn call(&mut self, next: &mut usize, pass: Pass, cx: &mut Context<'_>) -> Called {
+        let _level = nesting::enter();
         let first = *next;
         for index in first..self.matched.len() {
             *next = index;

@@ -1,9 +1,7 @@
 //! The dispatcher: registrations that change, and emissions that do not wait for the change.
 
 use std::fmt;
-use std::future::poll_fn;
 use std::panic::Location;
-use std::pin::pin;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, Weak};
 use std::time::Duration;
@@ -17,7 +15,6 @@ use crate::dispatch::emission;
 use crate::dispatch::error::DispatchError;
 use crate::dispatch::index::Index;
 use crate::dispatch::key::Keyed;
-use crate::dispatch::nesting;
 use crate::dispatch::offload::{Offload, SpawnBlocking};
 use crate::dispatch::phase::Host;
 use crate::dispatch::registration::{Registration, RegistrationId};
@@ -229,22 +226,22 @@ where
         if snapshot.dispatcher != self.identity {
             return Err(DispatchError::ForeignSnapshot);
         }
-        let list = self.read(|index| {
-            if snapshot.revision == index.revision() {
-                Ok(index.find(signal))
-            } else {
+        let find = || {
+            self.read(|index| {
+                if snapshot.revision == index.revision() {
+                    return Ok(index.find(signal));
+                }
                 Err(DispatchError::StaleSnapshot {
                     snapshot: snapshot.revision,
                     current: index.revision(),
                 })
-            }
-        })?;
-        let _level = nesting::enter()?;
+            })
+        };
         let scope = Scope::new();
         let emission = emission::run(
             &self.host,
             &self.policy,
-            list,
+            find,
             signal,
             &scope,
             EntryPoint::Sync,
@@ -271,26 +268,22 @@ where
     /// Dropping the future is the hard stop: handlers that wait are dropped, no further one is
     /// called, and there is no report. Only an offloaded handler that has begun outlives it; what
     /// it comes to is dropped. Detached handlers stay with the dispatcher.
-    pub async fn emit(
-        &self,
-        signal: &Arc<S>,
-        scope: &Scope,
-    ) -> Result<DispatchReport<T>, DispatchError> {
-        let list = self.read(|index| index.find(signal));
-        let emission = emission::run(
+    pub fn emit<'a>(
+        &'a self,
+        signal: &'a Arc<S>,
+        scope: &'a Scope,
+    ) -> impl Future<Output = Result<DispatchReport<T>, DispatchError>> + Send + use<'a, S, T> {
+        // The emission itself and not an `async` block around it, which would move the report once
+        // more.
+        let find = || Ok(self.read(|index| index.find(signal)));
+        emission::run(
             &self.host,
             &self.policy,
-            list,
+            find,
             signal,
             scope,
             EntryPoint::Async,
-        );
-        let mut emission = pin!(emission);
-        poll_fn(|cx| {
-            let _level = nesting::enter()?;
-            emission.as_mut().poll(cx)
-        })
-        .await
+        )
     }
 
     /// The number of detached handlers that run now.

@@ -9,17 +9,18 @@ use crate::dispatch::concurrent;
 use crate::dispatch::error::DispatchError;
 use crate::dispatch::gather::{complete, poll_first};
 use crate::dispatch::index::List;
+use crate::dispatch::nesting;
 use crate::dispatch::phase::{Host, Phase, Timer};
 use crate::dispatch::report::{DispatchReport, HandlerOutcome, Outcomes};
 use crate::dispatch::sequential::{self, not_run};
 use crate::dispatch::stage::{Effect, Ending, Set, Stage};
 use crate::policy::{DeadlineDisposition, DispatchConcurrency, DispatchPhase, DispatchPolicy};
 
-/// Runs one emission. From [`EntryPoint::Sync`] it never waits.
+/// Runs one emission over what `find` finds. From [`EntryPoint::Sync`] it never waits.
 pub(crate) async fn run<S, T>(
     host: &Host,
     policy: &DispatchPolicy,
-    list: Arc<List<S, T>>,
+    find: impl FnOnce() -> Result<Arc<List<S, T>>, DispatchError>,
     signal: &Arc<S>,
     scope: &Scope,
     from: EntryPoint,
@@ -28,8 +29,10 @@ where
     S: Send + Sync + 'static,
     T: Send + 'static,
 {
+    nesting::check()?;
+    let list = find()?;
     let mut outcomes = Outcomes::with_capacity(list.entries.len());
-    let mut ending: Option<Ending> = None;
+    let mut ending: Option<Box<Ending>> = None;
     let mut expired = false;
     for declared in policy.phases() {
         let phase = Phase {
@@ -51,7 +54,7 @@ where
     let report = DispatchReport::new(list, outcomes, expired);
     match ending {
         None => Ok(report),
-        Some(ending) => conclude(ending, report),
+        Some(ending) => conclude(*ending, report),
     }
 }
 
@@ -61,7 +64,7 @@ async fn run_phase<S, T>(
     expired: &mut bool,
     from: EntryPoint,
     ordered: bool,
-) -> Option<Ending>
+) -> Option<Box<Ending>>
 where
     S: Send + Sync + 'static,
     T: Send + 'static,

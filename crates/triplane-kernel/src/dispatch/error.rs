@@ -36,7 +36,7 @@ pub enum DispatchError {
     #[error("emissions are nested deeper than {limit}")]
     NestedTooDeep {
         /// The limit.
-        limit: u32,
+        limit: usize,
     },
     /// One failure, by a policy that raises it as it is.
     #[error("{}", raised(.report))]

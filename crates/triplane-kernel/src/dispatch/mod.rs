@@ -22,6 +22,7 @@ mod index;
 mod report;
 mod error;
 mod snapshot;
+mod nesting;
 mod call;
 mod work;
 mod stage;
@@ -31,7 +32,6 @@ mod sequential;
 mod gather;
 mod concurrent;
 mod emission;
-mod nesting;
 mod dispatcher;
 
 pub use detached::{LateOutcome, LateSink, ShutdownReport};

@@ -1,4 +1,4 @@
-//! How deep emissions are nested in handlers of emissions, on this thread and at this moment.
+//! How deep handlers are nested in handlers through emissions, on this thread and at this moment.
 
 use std::cell::Cell;
 
@@ -6,28 +6,30 @@ use crate::dispatch::error::DispatchError;
 
 /// The deepest nesting. Each level has its frames on the stack, and a handler that emits what it
 /// handles would otherwise end in an overflow, which takes the process down.
-pub(crate) const DEPTH_MAX: u32 = 64;
+const DEPTH_MAX: usize = 64;
 
 thread_local! {
-    static DEPTH: Cell<u32> = const { Cell::new(0) };
+    static DEPTH: Cell<usize> = const { Cell::new(0) };
 }
 
-/// One level, left when it is dropped.
+/// Refuses to begin an emission that is nested too deep.
+pub(crate) fn check() -> Result<(), DispatchError> {
+    if DEPTH.get() >= DEPTH_MAX {
+        return Err(DispatchError::NestedTooDeep { limit: DEPTH_MAX });
+    }
+    Ok(())
+}
+
+/// One level: handlers are called or polled while it lives.
 pub(crate) struct Level(());
 
-/// Enters one level for the time of one call or one poll.
-pub(crate) fn enter() -> Result<Level, DispatchError> {
-    DEPTH.with(|depth| {
-        if depth.get() == DEPTH_MAX {
-            return Err(DispatchError::NestedTooDeep { limit: DEPTH_MAX });
-        }
-        depth.set(depth.get() + 1);
-        Ok(Level(()))
-    })
+pub(crate) fn enter() -> Level {
+    DEPTH.set(DEPTH.get() + 1);
+    Level(())
 }
 
 impl Drop for Level {
     fn drop(&mut self) {
-        DEPTH.with(|depth| depth.set(depth.get() - 1));
+        DEPTH.set(DEPTH.get() - 1);
     }
 }

@@ -75,6 +75,14 @@ impl<T, F> HandlerOutcome<T, F> {
         }
     }
 
+    /// The failure of the handler or of its predicate.
+    pub fn failure(self) -> Option<F> {
+        match self {
+            Self::Failed(failure) | Self::PredicateFailed(failure) => Some(failure),
+            _ => None,
+        }
+    }
+
     fn as_ref(&self) -> HandlerOutcome<&T, &F> {
         match self {
             Self::Value(value) => HandlerOutcome::Value(value),
@@ -154,11 +162,14 @@ impl<T> Outcomes<T> {
     }
 
     /// Puts what came in the order of time into the order of registration.
+    #[inline]
     fn sort(&mut self) {
         if !self.values.is_sorted_by_key(|(at, _)| *at) {
             self.values.sort_unstable_by_key(|(at, _)| *at);
         }
-        self.others.sort_unstable_by_key(|(at, _)| *at);
+        if !self.others.is_empty() {
+            self.others.sort_unstable_by_key(|(at, _)| *at);
+        }
     }
 
     fn len(&self) -> usize {
@@ -167,6 +178,7 @@ impl<T> Outcomes<T> {
 }
 
 impl<T> DispatchReport<T> {
+    #[inline]
     pub(crate) fn new(
         roster: Arc<dyn Roster>,
         mut outcomes: Outcomes<T>,

@@ -9,6 +9,7 @@ use crate::contain::contain;
 use crate::dispatch::call::{Awaitable, Ended, EntryPoint, Pause, cooperates};
 use crate::dispatch::handler::Called;
 use crate::dispatch::index::Entry;
+use crate::dispatch::nesting;
 use crate::dispatch::phase::{Phase, Timer, YIELD_AFTER};
 use crate::dispatch::report::{HandlerOutcome, NotRun, Outcomes};
 use crate::dispatch::stage::{Effect, Stage};
@@ -47,17 +48,22 @@ where
     let mut gathered = Vec::new();
     let mut at = 0;
     while at < phase.list.entries.len() {
-        let stretch = poll_fn(|cx| {
-            let calls = || call(phase, &mut at, outcomes, from, cx);
-            Poll::Ready(
-                contain(calls).unwrap_or_else(|panic| Stretch::Settle(Ended::Answered(Err(panic)))),
-            )
+        let mut stretch = Stretch::End;
+        let contained = poll_fn(|cx| {
+            let calls = || call(phase, &mut at, outcomes, from, cx, &mut stretch);
+            Poll::Ready(contain(calls))
         });
-        let settled = match stretch.await {
-            Stretch::End => {
-                at = phase.list.entries.len();
-                break;
-            }
+        if let Err(panic) = contained.await {
+            stretch = Stretch::Settle(Ended::Answered(Err(panic)));
+        }
+        // Looked at in place: nearly always everybody was called, and a stretch is as large as the
+        // largest failure.
+        if matches!(stretch, Stretch::End) {
+            at = phase.list.entries.len();
+            break;
+        }
+        let settled = match stretch {
+            Stretch::End => break,
             Stretch::Settle(ended) => {
                 let entry = &phase.list.entries[at];
                 Some(stage.take(&entry.registration.name, at, ended, None))
@@ -133,16 +139,18 @@ fn call<'a, S, T>(
     outcomes: &mut Outcomes<T>,
     from: EntryPoint,
     cx: &mut Context<'_>,
-) -> Stretch<'a, T>
-where
+    stretch: &mut Stretch<'a, T>,
+) where
     S: Send + Sync + 'static,
     T: Send + 'static,
 {
+    let _level = nesting::enter();
     let first = *at;
     for (index, entry) in phase.list.entries.iter().enumerate().skip(first) {
         *at = index;
         if index - first == YIELD_AFTER && from == EntryPoint::Async {
-            return Stretch::Yield;
+            *stretch = Stretch::Yield;
+            return;
         }
         if !phase.selects(entry) {
             continue;
@@ -150,16 +158,22 @@ where
         match phase.matches(entry) {
             Ok(true) => {}
             Ok(false) => continue,
-            Err(failure) => return Stretch::Predicate(failure),
+            Err(failure) => {
+                *stretch = Stretch::Predicate(failure);
+                return;
+            }
         }
-        match begin(phase, entry, cx) {
-            Begun::Value(value) => outcomes.value(index, value),
-            Begun::Ended(ended) => return Stretch::Settle(ended),
-            Begun::Waiting(work) => return Stretch::Waiting(work),
-            Begun::Gathered(work) => return Stretch::Gathered(work),
-        }
+        *stretch = match begin(phase, entry, cx) {
+            Begun::Value(value) => {
+                outcomes.value(index, value);
+                continue;
+            }
+            Begun::Ended(ended) => Stretch::Settle(ended),
+            Begun::Waiting(work) => Stretch::Waiting(work),
+            Begun::Gathered(work) => Stretch::Gathered(work),
+        };
+        return;
     }
-    Stretch::End
 }
 
 /// What one call came to at once.

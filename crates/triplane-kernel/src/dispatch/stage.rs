@@ -256,16 +256,25 @@ impl Stage {
     }
 
     /// What the stage comes to. A failure that is known is raised also when the deadline ran out.
-    pub(crate) fn surface(mut self, expired: Option<DeadlineDisposition>) -> Option<Ending> {
-        if let Some(ending) = self.ended {
+    ///
+    /// Boxed, since nearly always there is none, and `None` should be as small as a pointer.
+    pub(crate) fn surface(&mut self, expired: Option<DeadlineDisposition>) -> Option<Box<Ending>> {
+        let quiet = self.ended.is_none() && self.members.is_empty() && self.translated.is_empty();
+        if quiet && self.collected_emitter.is_none() && expired.is_none() {
+            return None;
+        }
+        self.raises(expired).map(Box::new)
+    }
+
+    fn raises(&mut self, expired: Option<DeadlineDisposition>) -> Option<Ending> {
+        if let Some(ending) = self.ended.take() {
             return Some(ending);
         }
         if let Some(first) = self.translated.iter().copied().min() {
-            let causes = if self.members.is_empty() {
-                vec![first]
-            } else {
-                self.members
-            };
+            let mut causes = std::mem::take(&mut self.members);
+            if causes.is_empty() {
+                causes.push(first);
+            }
             return Some(Ending::HandlerCancelled(causes));
         }
         let first_in_time = self.members.first().copied();
@@ -280,7 +289,7 @@ impl Stage {
             }
             (ErrorSurface::UnwrapSingleElseGroup, [one]) => Some(Ending::Failed(*one)),
             (ErrorSurface::RaiseGroup | ErrorSurface::UnwrapSingleElseGroup, _) => {
-                Some(Ending::Group(self.members))
+                Some(Ending::Group(std::mem::take(&mut self.members)))
             }
         };
         let emitter = || {

@@ -11,6 +11,7 @@ use tokio::sync::oneshot;
 use crate::cancel::CancelCause;
 use crate::contain::contain;
 use crate::dispatch::call::{Answer, Ended};
+use crate::dispatch::nesting;
 use crate::dispatch::offload::Offload;
 use crate::dispatch::report::HandlerOutcome;
 use crate::failure::HandlerFailure;
@@ -56,6 +57,7 @@ pub(crate) enum Work<'a, T> {
 impl<'a, T> Work<'a, T> {
     /// Polls for the answer; a panic is an answer.
     pub(crate) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Ended<T>> {
+        let _level = nesting::enter();
         contain(|| match self {
             Self::Borrowed(future) => future.as_mut().poll(cx).map(Ended::Answered),
             Self::Owned(future) => future.as_mut().poll(cx),
