@@ -159,7 +159,7 @@ fn sync_chain(n: usize) -> Subject {
     let (chain, scope) = (chain(n, &continues_now()), Scope::new());
     Box::new(move |iterations| {
         for _ in 0..iterations {
-            drop(black_box(chain.apply_sync(black_box(7), &scope)));
+            black_box(&chain.apply_sync(black_box(7), &scope));
         }
     })
 }
@@ -170,7 +170,7 @@ pub(crate) fn async_chain(n: usize, handler: &Arc<dyn Interceptor<u64>>) -> Subj
     Box::new(move |iterations| {
         runtime.block_on(async {
             for _ in 0..iterations {
-                drop(black_box(chain.apply(black_box(7), &scope).await));
+                black_box(&chain.apply(black_box(7), &scope).await);
             }
         });
     })

@@ -197,7 +197,7 @@ pub(crate) fn emitting(dispatcher: FanoutDispatcher<Signal>, key: Key) -> Subjec
     Box::new(move |iterations| {
         runtime.block_on(async {
             for _ in 0..iterations {
-                drop(black_box(dispatcher.emit(&signal, &scope).await));
+                black_box(&dispatcher.emit(&signal, &scope).await);
             }
         });
     })

@@ -207,9 +207,13 @@ where
     match registration.handler.call(phase.signal, scope) {
         Called::Now(Ok(value)) => Begun::Value(value),
         Called::Now(answer) => Begun::Ended(Ended::Answered(answer)),
-        Called::Later { kind, future } => {
+        Called::Later { kind, mut future } => {
             match phase.calls.awaitable(registration.declared, kind) {
-                Awaitable::Await => first_poll(Work::Borrowed(future), cx),
+                Awaitable::Await => match future.as_mut().poll(cx) {
+                    Poll::Ready(Ok(value)) => Begun::Value(value),
+                    Poll::Ready(answer) => Begun::Ended(Ended::Answered(answer)),
+                    Poll::Pending => Begun::Waiting(Work::Borrowed(future)),
+                },
                 Awaitable::Gather => Begun::Gathered(Work::Borrowed(future)),
                 Awaitable::Drop => Begun::Ended(Ended::Unawaited),
                 Awaitable::Fail(refusal) => Begun::Ended(Ended::Answered(Err(refusal.failure()))),
@@ -238,14 +242,8 @@ where
     }
 }
 
-#[inline]
-fn first_poll<'a, T>(mut work: Work<'a, T>, cx: &mut Context<'_>) -> Begun<'a, T> {
-    let polled = match &mut work {
-        // The loop around this call contains a panic.
-        Work::Borrowed(future) => future.as_mut().poll(cx).map(Ended::Answered),
-        Work::Owned(_) | Work::Offloaded(_) => work.poll(cx),
-    };
-    match polled {
+fn first_poll<T>(mut work: Work<'static, T>, cx: &mut Context<'_>) -> Begun<'static, T> {
+    match work.poll(cx) {
         Poll::Ready(Ended::Answered(Ok(value))) => Begun::Value(value),
         Poll::Ready(ended) => Begun::Ended(ended),
         Poll::Pending => Begun::Waiting(work),
