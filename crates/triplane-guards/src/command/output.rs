@@ -18,7 +18,7 @@ pub(crate) fn output(
         "printf" => printf(args),
         "cat" => cat(args, input, state),
         "tee" => input.map_or_else(unknown, |input| input.parts.clone()),
-        "pwd" => match state.cwd.as_slice() {
+        "pwd" => match &*state.cwd {
             [Some(cwd)] => text(cwd),
             _ => unknown(),
         },
@@ -32,10 +32,7 @@ pub(crate) fn output(
             Some(path) => text(path.rsplit_once('/').map_or(".", |(folder, _)| folder)),
             None => unknown(),
         },
-        "realpath" | "readlink" => match (
-            args.iter().rev().find_map(Word::literal),
-            state.cwd.as_slice(),
-        ) {
+        "realpath" | "readlink" => match (args.iter().rev().find_map(Word::literal), &*state.cwd) {
             (Some(path), [Some(cwd)]) => text(&absolute(path, cwd)),
             _ => unknown(),
         },
@@ -199,7 +196,7 @@ fn cat(args: &[Word], input: Option<&Word>, state: &ShellState) -> Vec<Part> {
     for file in files {
         let content = match file.literal() {
             Some("-") => input,
-            Some(path) => match state.cwd.as_slice() {
+            Some(path) => match &*state.cwd {
                 [Some(cwd)] => state.files.get(&absolute(path, cwd)),
                 _ => None,
             },

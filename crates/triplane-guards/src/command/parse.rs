@@ -6,7 +6,7 @@
 
 use std::ops::Range;
 
-use brush_parser::{SourceSpan, ast};
+use brush_parser::{Parser, SourceSpan, ast};
 
 use crate::command::expand::options;
 use crate::command::scan::{ScanRefusal, substitutions};
@@ -102,11 +102,10 @@ pub(crate) fn parse(
         from = end;
     }
     rewritten.text.push_str(&text[from..]);
-    let options = options();
-    let grammar = |error: &dyn std::fmt::Display| Unparsable::Grammar(error.to_string());
-    let tokens = brush_parser::uncached_tokenize_str(&rewritten.text, &options.tokenizer_options())
-        .map_err(|error| grammar(&error))?;
-    let program = brush_parser::parse_tokens(&tokens, &options).map_err(|error| grammar(&error))?;
+    // A slice is read as it lies: the tokenizer needs no buffer of its own.
+    let program = Parser::new(rewritten.text.as_bytes(), &options())
+        .parse_program()
+        .map_err(|error| Unparsable::Grammar(error.to_string()))?;
     Ok(Script::Program(program, rewritten))
 }
 

@@ -3,6 +3,7 @@
 //! A rule names programs, the subcommand, flags that must and must not be there, and where an
 //! operand may not lead. Patterns are compiled when their rule is asked.
 
+use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::OnceLock;
 
@@ -156,10 +157,38 @@ fn find(name: &str) -> Option<&'static Program> {
     PROGRAMS.get(index)
 }
 
+/// The name of an option as it is given.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Name<'a> {
+    /// A letter of a cluster.
+    Short(char),
+    /// A whole word, its hyphens included.
+    Whole(&'a str),
+}
+
+impl Name<'_> {
+    /// Whether this is the option that a rule calls `flag`. Long names may be shortened.
+    fn is(self, flag: &str) -> bool {
+        match self {
+            Self::Short(letter) => {
+                let mut chars = flag.chars();
+                chars.next() == Some('-') && chars.next() == Some(letter) && chars.next().is_none()
+            }
+            Self::Whole(given) => {
+                given == flag
+                    || given.len() > 2 && given.starts_with("--") && flag.starts_with(given)
+                    || flag.len() > 2
+                        && !flag.starts_with("--")
+                        && given.strip_prefix('-') == Some(flag)
+            }
+        }
+    }
+}
+
 /// Arguments told apart: options with their values, and operands.
 #[derive(Debug, Default)]
 struct Arguments<'a> {
-    options: Vec<(String, Option<Word>)>,
+    options: Vec<(Name<'a>, Option<Cow<'a, Word>>)>,
     operands: Vec<&'a Word>,
 }
 
@@ -177,11 +206,11 @@ impl<'a> Arguments<'a> {
                 && text.starts_with('-');
             if !is_option {
                 if program.style == Style::Pairs
-                    && let Some((name, value)) = text.split_once('=')
+                    && let Some((name, _)) = text.split_once('=')
                 {
-                    let _ = value;
                     let rest = word.without_prefix(name.len() + 1);
-                    read.options.push((name.to_owned(), Some(rest)));
+                    read.options
+                        .push((Name::Whole(name), Some(Cow::Owned(rest))));
                     continue;
                 }
                 read.operands.push(word);
@@ -196,25 +225,28 @@ impl<'a> Arguments<'a> {
             if text == "--" && word.literal().is_some() {
                 options_end = true;
                 if !args.as_slice().is_empty() {
-                    read.options.push(("--".to_owned(), None));
+                    read.options.push((Name::Whole("--"), None));
                 }
                 continue;
             }
             if text.starts_with("--") || program.style == Style::Go {
                 if let Some((name, _)) = text.split_once('=') {
                     let value = word.without_prefix(name.len() + 1);
-                    read.options.push((name.to_owned(), Some(value)));
+                    read.options
+                        .push((Name::Whole(name), Some(Cow::Owned(value))));
                 } else {
                     let takes = values.contains(&text);
-                    let value = if takes { args.next().cloned() } else { None };
-                    read.options.push((text.to_owned(), value));
+                    let value = if takes { args.next() } else { None };
+                    read.options
+                        .push((Name::Whole(text), value.map(Cow::Borrowed)));
                 }
                 continue;
             }
             // `-name` as a whole, for programs that spell long options with one hyphen.
             if values.contains(&text) {
-                let value = args.next().cloned();
-                read.options.push((text.to_owned(), value));
+                let value = args.next();
+                read.options
+                    .push((Name::Whole(text), value.map(Cow::Borrowed)));
                 continue;
             }
             read.cluster(text, values, word, &mut args);
@@ -225,19 +257,19 @@ impl<'a> Arguments<'a> {
     /// `-xyz` is `-x -y -z`, up to the first that takes a value.
     fn cluster(
         &mut self,
-        text: &str,
+        text: &'a str,
         values: &[&str],
         word: &'a Word,
         args: &mut std::slice::Iter<'a, Word>,
     ) {
-        for (at, c) in text.char_indices().skip(1) {
-            let name = format!("-{c}");
-            if values.contains(&name.as_str()) {
-                let end = at + c.len_utf8();
+        for (at, letter) in text.char_indices().skip(1) {
+            let name = Name::Short(letter);
+            if values.iter().any(|value| name.is(value)) {
+                let end = at + letter.len_utf8();
                 let value = if end < text.len() || word.literal().is_none() {
-                    Some(word.without_prefix(end))
+                    Some(Cow::Owned(word.without_prefix(end)))
                 } else {
-                    args.next().cloned()
+                    args.next().map(Cow::Borrowed)
                 };
                 self.options.push((name, value));
                 return;
@@ -246,34 +278,32 @@ impl<'a> Arguments<'a> {
         }
         // The whole too, so that a rule can name `-delete`.
         if text.len() > 2 {
-            self.options.push((text.to_owned(), None));
+            self.options.push((Name::Whole(text), None));
         }
     }
 
     /// The option that `flag` names, if it is given and not switched off.
     ///
     /// `--name=value` names a value; otherwise `off` says whether an unknown value counts.
-    fn option(&self, flag: &str, unknown_counts: bool) -> Option<&(String, Option<Word>)> {
+    fn option(
+        &self,
+        flag: &str,
+        unknown_counts: bool,
+    ) -> Option<&(Name<'a>, Option<Cow<'a, Word>>)> {
         let (name, wanted) = match flag.split_once('=') {
             Some((name, value)) => (name, Some(value)),
             None => (flag, None),
         };
         self.options.iter().find(|(given, value)| {
-            let same = given == name
-                || name.starts_with("--") && given.len() > 2 && name.starts_with(given.as_str())
-                || name.starts_with('-')
-                    && !name.starts_with("--")
-                    && given.starts_with("--")
-                    && given[1..] == *name
-                    && name.len() > 2;
-            if !same {
+            if !given.is(name) {
                 return false;
             }
-            let text = value.as_ref().map(|value| value.literal());
-            match (text, wanted) {
-                (_, None) if !given.starts_with('-') => true,
-                (None, None) => true,
-                (None, Some(_)) => false,
+            // A pair such as `of=…` is there whatever it says.
+            if wanted.is_none() && !name.starts_with('-') {
+                return true;
+            }
+            match (value.as_ref().map(|value| value.literal()), wanted) {
+                (None, wanted) => wanted.is_none(),
                 (Some(None), _) => unknown_counts,
                 (Some(Some(text)), Some(wanted)) => text == wanted,
                 (Some(Some(text)), None) => !matches!(text, "false" | "none" | "no" | "0"),
@@ -343,7 +373,7 @@ impl Rule {
             }
             On::Option(name) => {
                 let (_, value) = arguments.option(name, true)?;
-                option = [value.as_ref()?];
+                option = [value.as_deref()?];
                 &option
             }
         };

@@ -4,6 +4,7 @@
 
 use std::collections::HashMap;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use brush_parser::ast::FunctionBody;
 
@@ -35,12 +36,12 @@ impl Value {
 }
 
 /// Folders that may be the current one; `None` is any folder.
-pub(crate) type Folders = Vec<Option<String>>;
+pub(crate) type Folders = Arc<[Option<String>]>;
 
 /// The state of one shell.
 #[derive(Debug, Clone)]
 pub(crate) struct ShellState {
-    pub(crate) variables: HashMap<String, Vec<Value>>,
+    pub(crate) variables: Rc<HashMap<String, Vec<Value>>>,
     /// `$1` and on; `None` when nobody knows them.
     pub(crate) positional: Option<Vec<Word>>,
     pub(crate) cwd: Folders,
@@ -49,7 +50,7 @@ pub(crate) struct ShellState {
     pub(crate) functions: HashMap<String, Rc<Function>>,
     pub(crate) aliases: HashMap<String, Word>,
     /// What files hold that this line has written, by absolute path.
-    pub(crate) files: HashMap<String, Word>,
+    pub(crate) files: Rc<HashMap<String, Word>>,
     /// Whether paths are those of another machine.
     pub(crate) remote: bool,
 }
@@ -64,14 +65,14 @@ pub(crate) struct Function {
 impl ShellState {
     pub(crate) fn new(place: &Place) -> Self {
         Self {
-            variables: HashMap::new(),
+            variables: Rc::default(),
             positional: None,
-            cwd: vec![Some(place.cwd.clone())],
-            cwd_before: vec![None],
+            cwd: Arc::new([Some(place.cwd.clone())]),
+            cwd_before: Arc::new([None]),
             folder_stack: Vec::new(),
             functions: HashMap::new(),
             aliases: HashMap::new(),
-            files: HashMap::new(),
+            files: Rc::default(),
             remote: false,
         }
     }
@@ -79,20 +80,20 @@ impl ShellState {
     /// The state of a shell on another machine: it shares nothing with this one.
     pub(crate) fn elsewhere() -> Self {
         Self {
-            variables: HashMap::new(),
+            variables: Rc::default(),
             positional: None,
-            cwd: vec![None],
-            cwd_before: vec![None],
+            cwd: Arc::new([None]),
+            cwd_before: Arc::new([None]),
             folder_stack: Vec::new(),
             functions: HashMap::new(),
             aliases: HashMap::new(),
-            files: HashMap::new(),
+            files: Rc::default(),
             remote: true,
         }
     }
 
     pub(crate) fn assign(&mut self, name: &str, value: Value) {
-        self.variables.insert(name.to_owned(), vec![value]);
+        Rc::make_mut(&mut self.variables).insert(name.to_owned(), vec![value]);
     }
 
     pub(crate) fn assign_alternatives(&mut self, name: &str, mut values: Vec<Value>) {
@@ -100,18 +101,17 @@ impl ShellState {
         if values.is_empty() || values.len() > ALTERNATIVES_MAX * 2 {
             values = vec![Value::unknown()];
         }
-        self.variables.insert(name.to_owned(), values);
+        Rc::make_mut(&mut self.variables).insert(name.to_owned(), values);
     }
 
     pub(crate) fn forget(&mut self, name: &str) {
-        self.variables
-            .insert(name.to_owned(), vec![Value::unknown()]);
+        Rc::make_mut(&mut self.variables).insert(name.to_owned(), vec![Value::unknown()]);
     }
 
     /// Enters each of `folders`, seen from each current folder.
     pub(crate) fn enter(&mut self, folder: &Word) {
-        let mut entered = Folders::new();
-        for cwd in &self.cwd {
+        let mut entered: Vec<Option<String>> = Vec::new();
+        for cwd in self.cwd.iter() {
             let next = match (folder.literal(), cwd) {
                 (Some(path), _) if path.starts_with('/') => Some(absolute(path, "/")),
                 (Some(path), Some(cwd)) => Some(absolute(path, cwd)),
@@ -126,7 +126,7 @@ impl ShellState {
                 entered.push(next);
             }
         }
-        self.go(entered);
+        self.go(entered.into());
     }
 
     pub(crate) fn go(&mut self, folders: Folders) {
@@ -135,34 +135,41 @@ impl ShellState {
 
     /// Makes this the state of a shell of which either this or `other` ran.
     pub(crate) fn join(&mut self, other: &Self) {
-        for (name, theirs) in &other.variables {
-            if let Some(ours) = self.variables.get_mut(name) {
-                for value in theirs {
-                    if !ours.contains(value) {
-                        ours.push(value.clone());
+        if !Rc::ptr_eq(&self.variables, &other.variables) {
+            let variables = Rc::make_mut(&mut self.variables);
+            for (name, theirs) in other.variables.iter() {
+                if let Some(ours) = variables.get_mut(name) {
+                    for value in theirs {
+                        if !ours.contains(value) {
+                            ours.push(value.clone());
+                        }
                     }
+                    if ours.len() > ALTERNATIVES_MAX {
+                        *ours = vec![Value::unknown()];
+                    }
+                } else {
+                    let mut values = theirs.clone();
+                    values.push(Value::unknown());
+                    variables.insert(name.clone(), values);
                 }
-                if ours.len() > ALTERNATIVES_MAX {
-                    *ours = vec![Value::unknown()];
+            }
+            for (name, ours) in variables.iter_mut() {
+                if !other.variables.contains_key(name) && !ours.contains(&Value::unknown()) {
+                    ours.push(Value::unknown());
                 }
-            } else {
-                let mut values = theirs.clone();
-                values.push(Value::unknown());
-                self.variables.insert(name.clone(), values);
             }
         }
-        for (name, ours) in &mut self.variables {
-            if !other.variables.contains_key(name) && !ours.contains(&Value::unknown()) {
-                ours.push(Value::unknown());
+        if self.cwd != other.cwd {
+            let mut folders = self.cwd.to_vec();
+            for folder in other.cwd.iter() {
+                if !folders.contains(folder) {
+                    folders.push(folder.clone());
+                }
             }
-        }
-        for folder in &other.cwd {
-            if !self.cwd.contains(folder) {
-                self.cwd.push(folder.clone());
+            if folders.len() > ALTERNATIVES_MAX {
+                folders = vec![None];
             }
-        }
-        if self.cwd.len() > ALTERNATIVES_MAX {
-            self.cwd = vec![None];
+            self.cwd = folders.into();
         }
         for (name, function) in &other.functions {
             self.functions
@@ -174,15 +181,17 @@ impl ShellState {
                 .entry(name.clone())
                 .or_insert_with(|| alias.clone());
         }
-        for (path, content) in &other.files {
-            self.files
-                .entry(path.clone())
-                .or_insert_with(|| content.clone());
+        if !Rc::ptr_eq(&self.files, &other.files) {
+            let files = Rc::make_mut(&mut self.files);
+            for (path, content) in other.files.iter() {
+                files.entry(path.clone()).or_insert_with(|| content.clone());
+            }
         }
     }
 
     /// Whether `other` differs in what a second run of the same commands could see.
     pub(crate) fn changed_since(&self, other: &Self) -> bool {
-        self.cwd != other.cwd || self.variables != other.variables
+        self.cwd != other.cwd
+            || !Rc::ptr_eq(&self.variables, &other.variables) && self.variables != other.variables
     }
 }

@@ -30,7 +30,7 @@ impl Normaliser<'_> {
                 Some(Output::new())
             }
             "popd" => {
-                let folders = state.folder_stack.pop().unwrap_or_else(|| vec![None]);
+                let folders = state.folder_stack.pop().unwrap_or_else(|| [None].into());
                 state.go(folders);
                 Some(Output::new())
             }
@@ -151,7 +151,7 @@ impl Normaliser<'_> {
                 } else {
                     Some(self.place.home.clone())
                 };
-                state.go(vec![home]);
+                state.go([home].into());
             }
             Some(word) if word.literal() == Some("-") => {
                 let before: Folders = state.cwd_before.clone();
@@ -170,7 +170,7 @@ impl Normaliser<'_> {
         state: &mut ShellState,
         frame: Frame<'_>,
     ) -> Output {
-        let path = match (file.literal(), state.cwd.as_slice()) {
+        let path = match (file.literal(), &*state.cwd) {
             (Some("/dev/stdin" | "/dev/fd/0"), _) => {
                 return match frame.input {
                     Some(input) => self.script_word(&input.clone(), state, None, frame.wanted),

@@ -151,7 +151,7 @@ impl Normaliser<'_> {
         }
         // A file that this line has written may be what runs.
         if path.contains('/')
-            && let [Some(cwd)] = state.cwd.as_slice()
+            && let [Some(cwd)] = &*state.cwd
             && let Some(content) = state.files.get(&absolute(path, cwd)).cloned()
         {
             let mut inner = state.clone();

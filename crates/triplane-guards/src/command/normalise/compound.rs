@@ -37,7 +37,7 @@ impl Normaliser<'_> {
             ast::CompoundCommand::Subshell(subshell) => {
                 let mut inner = state.clone();
                 let output = self.list(&subshell.list, frame, &mut inner);
-                state.files.extend(inner.files);
+                state.files = inner.files;
                 output
             }
             ast::CompoundCommand::IfClause(clause) => self.conditional(clause, frame, state),

@@ -1,6 +1,7 @@
 //! What a command runs besides itself: scripts, argument vectors, SQL, one-liners.
 
 use std::ops::Range;
+use std::rc::Rc;
 
 use crate::command::code::{self, CodeAct, Language};
 use crate::command::find;
@@ -23,7 +24,7 @@ impl Normaliser<'_> {
             Layer::Command { argv, host } => {
                 let mut inner = hosted(state, host);
                 let output = self.argv(&argv, frame, &mut inner);
-                state.files.extend(inner.files);
+                state.files = inner.files;
                 output
             }
             Layer::Script { text, args, host } => {
@@ -242,11 +243,11 @@ impl Normaliser<'_> {
             .iter()
             .enumerate()
             .find_map(|(at, word)| options.contains(&word.prefix()).then(|| args.get(at + 1))?);
-        if let (Some(path), [Some(cwd)]) = (file.and_then(Word::literal), state.cwd.as_slice())
+        if let (Some(path), [Some(cwd)]) = (file.and_then(Word::literal), &*state.cwd)
             && path != "-"
         {
             let path = absolute(path, cwd);
-            state.files.insert(path, Word::unknown(0..0));
+            Rc::make_mut(&mut state.files).insert(path, Word::unknown(0..0));
         }
     }
 }

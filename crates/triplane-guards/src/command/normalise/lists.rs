@@ -203,7 +203,7 @@ impl Normaliser<'_> {
                 &mut inner,
             );
             // What one stage wrote to a file, another may run.
-            state.files.extend(inner.files);
+            state.files = inner.files;
             carried = Some(Word {
                 parts,
                 span: frame.origin.span.clone(),
@@ -219,7 +219,7 @@ impl Normaliser<'_> {
             },
             &mut inner,
         );
-        state.files.extend(inner.files);
+        state.files = inner.files;
         self.parallel -= 1;
         output
     }

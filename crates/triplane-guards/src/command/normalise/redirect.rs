@@ -1,6 +1,7 @@
 //! Redirections: what is written, and what is known of the input.
 
 use brush_parser::ast;
+use std::rc::Rc;
 
 use crate::command::expand::{Purpose, expand_heredoc};
 use crate::command::normalise::simple::pseudo;
@@ -125,7 +126,7 @@ impl Normaliser<'_> {
             ast::IoFileRedirectKind::DuplicateOutput if is_descriptor => {}
             ast::IoFileRedirectKind::Read | ast::IoFileRedirectKind::DuplicateInput => {
                 if matches!(fd, None | Some(0)) {
-                    let known = match (target.literal(), state.cwd.as_slice()) {
+                    let known = match (target.literal(), &*state.cwd) {
                         (Some("/dev/null"), _) => Some(Word::text("", target.span.clone())),
                         (Some(path), [Some(cwd)]) => state.files.get(&absolute(path, cwd)).cloned(),
                         _ => None,
@@ -173,7 +174,7 @@ impl Normaliser<'_> {
         let Some((file, appended)) = file else {
             return output;
         };
-        if let (Some(path), [Some(cwd)]) = (file.literal(), state.cwd.as_slice()) {
+        if let (Some(path), [Some(cwd)]) = (file.literal(), &*state.cwd) {
             let path = absolute(path, cwd);
             if path.starts_with("/dev/") {
                 return if matches!(path.as_str(), "/dev/stdout" | "/dev/fd/1") {
@@ -182,7 +183,7 @@ impl Normaliser<'_> {
                     Output::new()
                 };
             }
-            let mut content = match state.files.remove(&path) {
+            let mut content = match Rc::make_mut(&mut state.files).remove(&path) {
                 Some(content) if appended => content,
                 Some(_) | None => Word::default(),
             };
@@ -190,7 +191,7 @@ impl Normaliser<'_> {
                 content.push(part);
             }
             content.span = file.span.clone();
-            state.files.insert(path, content);
+            Rc::make_mut(&mut state.files).insert(path, content);
         }
         Output::new()
     }
@@ -228,7 +229,7 @@ impl Normaliser<'_> {
             },
             ast::ProcessSubstitutionKind::Write => unknown,
         };
-        state.files.insert(path.clone(), content);
+        Rc::make_mut(&mut state.files).insert(path.clone(), content);
         Word::text(path, span)
     }
 }

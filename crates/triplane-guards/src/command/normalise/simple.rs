@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::ops::Range;
+use std::sync::Arc;
 
 use crate::command::layers::is_shell;
 use crate::command::word::Word;
@@ -31,7 +32,7 @@ pub struct Simple {
     /// The arguments.
     pub args: Vec<Word>,
     /// The folders that it may run in; `None` is any.
-    pub cwd: Vec<Option<String>>,
+    pub cwd: Arc<[Option<String>]>,
     /// Where the command stands in the outermost text, in bytes.
     pub span: Range<usize>,
     /// Whether it runs on another machine or in a container.

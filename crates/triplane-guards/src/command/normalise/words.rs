@@ -109,14 +109,14 @@ impl Shell for Eval<'_, '_> {
     }
 
     fn cwd(&mut self) -> Option<String> {
-        match self.state.cwd.as_slice() {
+        match &*self.state.cwd {
             [Some(cwd)] => Some(cwd.clone()),
             _ => None,
         }
     }
 
     fn cwd_before(&mut self) -> Option<String> {
-        match self.state.cwd_before.as_slice() {
+        match &*self.state.cwd_before {
             [Some(cwd)] => Some(cwd.clone()),
             _ => None,
         }
