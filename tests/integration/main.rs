@@ -8,4 +8,8 @@ mod hostile;
 mod together;
 mod killed;
 mod failures;
+mod session;
+mod doctor;
+mod help;
+mod stopped;
 mod readme;

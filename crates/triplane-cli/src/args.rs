@@ -9,13 +9,24 @@ use triplane_external_hooks::{Format, Harness};
 
 /// Guards an agent's tool calls, keeps an audit record of them, and delivers it.
 #[derive(Debug, Parser)]
-#[command(name = "triplane", version, arg_required_else_help = true)]
+#[command(
+    name = "triplane",
+    version,
+    arg_required_else_help = true,
+    after_help = "Example:\n  triplane replay examples/sessions/hooks.jsonl --store target/demo/state.db"
+)]
 pub(crate) struct Cli {
-    /// When to show colours; NO_COLOR turns off what auto would show.
-    #[arg(long, global = true, default_value = "auto", value_name = "WHEN")]
+    #[arg(
+        long,
+        global = true,
+        default_value = "auto",
+        value_name = "WHEN",
+        display_order = 900,
+        help = "When to show colours; auto: on a terminal, unless NO_COLOR is set"
+    )]
     pub(crate) color: ColorArg,
     /// Say only what was asked for and what went wrong.
-    #[arg(long, short, global = true)]
+    #[arg(long, short, global = true, display_order = 901)]
     pub(crate) quiet: bool,
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -35,13 +46,16 @@ pub(crate) enum Command {
     #[command(after_help = "Example:\n  triplane deliver --once --sink file:deliveries.jsonl")]
     Deliver(DeliverArgs),
     /// Read the log of committed signals.
-    #[command(subcommand)]
+    #[command(subcommand, after_help = "Example:\n  triplane signals ls --limit 10")]
     Signals(SignalsCommand),
     /// Read the outbox of delivery intents.
-    #[command(subcommand)]
+    #[command(
+        subcommand,
+        after_help = "Example:\n  triplane outbox ls --status pending"
+    )]
     Outbox(OutboxCommand),
     /// Read one session in order, each call with all that is known of it.
-    #[command(subcommand)]
+    #[command(subcommand, after_help = "Example:\n  triplane session show 6513270e")]
     Session(SessionCommand),
     /// Say what state everything is in, what is wrong, and the way out.
     #[command(
@@ -217,8 +231,9 @@ pub(crate) struct SessionShowArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct DoctorArgs {
-    #[command(flatten)]
-    pub(crate) store: StoreArgs,
+    /// The store file, which is looked at and neither made nor upgraded.
+    #[arg(long, default_value = ".triplane/state.db", value_name = "PATH")]
+    pub(crate) store: PathBuf,
     #[command(flatten)]
     pub(crate) sink: SinkArgs,
     /// Read every page and every index of the store, which takes as long as that takes.

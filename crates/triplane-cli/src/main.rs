@@ -12,6 +12,8 @@ mod stop;
 mod sink_option;
 mod agent_event;
 mod cmd;
+#[cfg(test)]
+mod help;
 
 use std::process::ExitCode;
 

@@ -13,7 +13,7 @@ use crate::sink_option::{SinkChoice, choose};
 const TOPIC: &str = "sink";
 
 pub(crate) fn look(args: &DoctorArgs, findings: &mut Vec<Finding>) {
-    match choose(args.sink.sink.as_deref(), &args.store.store) {
+    match choose(args.sink.sink.as_deref(), &args.store) {
         Ok(SinkChoice::File(path)) => file(&path, findings),
         Ok(SinkChoice::Argv(words)) => findings.push(program(&words)),
         Err(error) => findings.push(Finding::wrong(

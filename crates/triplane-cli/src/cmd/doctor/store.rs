@@ -29,7 +29,7 @@ pub(crate) async fn look(
     args: &DoctorArgs,
     findings: &mut Vec<Finding>,
 ) -> Option<StoreInspection> {
-    let path = std::path::absolute(&args.store.store).unwrap_or_else(|_| args.store.store.clone());
+    let path = std::path::absolute(&args.store).unwrap_or_else(|_| args.store.clone());
     let place = path.display();
     let metadata = match std::fs::metadata(&path) {
         Ok(metadata) => metadata,

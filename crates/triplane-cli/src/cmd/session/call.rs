@@ -68,7 +68,7 @@ impl Call {
         let event = event_of(&operation);
         if operation.evidence.is_some() {
             let result = halves.result(&operation);
-            return Some(Self::proposed(operation, event, result));
+            return Some(Self::proposed(operation, event.as_ref(), result));
         }
         let state = ResultState::told_by(&operation.event)?;
         if halves.has_proposal(&operation) {
@@ -76,12 +76,12 @@ impl Call {
         }
         let end = CallResult::told(state, operation.clone());
         operation.deliveries.clear();
-        Some(Self::proposed(operation, event, end))
+        Some(Self::proposed(operation, event.as_ref(), end))
     }
 
-    fn proposed(operation: OperationRecord, event: Option<HookEvent>, result: CallResult) -> Self {
-        let arguments = event.as_ref().and_then(HookEvent::tool_input).and_then(raw);
-        let tool_use_id = event.as_ref().and_then(HookEvent::tool_use_id);
+    fn proposed(operation: OperationRecord, event: Option<&HookEvent>, result: CallResult) -> Self {
+        let arguments = event.and_then(HookEvent::tool_input).and_then(raw);
+        let tool_use_id = event.and_then(HookEvent::tool_use_id);
         Self::new(operation, tool_use_id.map(str::to_owned), arguments, result)
     }
 
