@@ -11,8 +11,10 @@ use std::sync::Arc;
 use futures::FutureExt as _;
 use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
 use triplane_kernel::{
-    ChainOutcome, Decision, InterceptorChain, InterceptorRegistration, PlanBuilder,
-    RegistrationName, Scope, StageDeclaration, StageFailure, StageName, StageOrder, intercept_fn,
+    ChainOutcome, Decision, Declared, DispatchPolicy, FanoutDispatcher, InterceptorChain,
+    InterceptorRegistration, Key, Keyed, PlanBuilder, Registration, RegistrationName, Scope,
+    StageDeclaration, StageFailure, StageName, StageOrder, async_handler_fn, handler_fn,
+    intercept_fn, profile,
 };
 
 #[global_allocator]
@@ -56,8 +58,52 @@ fn chain(
     InterceptorChain::new(plan.build().unwrap())
 }
 
-#[test]
-fn a_quiet_chain_allocates_nothing() {
+struct Signal;
+
+impl Keyed for Signal {
+    fn keys(&self) -> impl Iterator<Item = Key> {
+        [Key::from_static("kind"), Key::from_static("family")].into_iter()
+    }
+}
+
+/// What one emission to this many ready handlers allocates, the end of its report included.
+fn emission(policy: DispatchPolicy, handlers: usize, declared: Declared) -> usize {
+    let dispatcher = FanoutDispatcher::<Signal>::new(policy);
+    for index in 0..handlers {
+        let name = RegistrationName::new(index.to_string()).unwrap();
+        let registration = match declared {
+            Declared::Sync => Registration::sync(name, handler_fn(|_: &Signal| Ok(()))),
+            Declared::Async => Registration::asynchronous(
+                name,
+                async_handler_fn(|_: &Signal, _| Box::pin(async { Ok(()) })),
+            ),
+        };
+        dispatcher.register(registration.on(Key::from_static("kind")));
+    }
+    let (signal, scope) = (Arc::new(Signal), Scope::new());
+    let emit = || drop(dispatcher.emit(&signal, &scope).now_or_never().unwrap());
+    // The first emission after a change builds the list.
+    emit();
+    allocations(emit)
+}
+
+fn fan_outs() {
+    let in_order = DispatchPolicy::isolated_in_order;
+    let beside = profile::scheduler_signal_bus;
+    for handlers in [1, 8, 64] {
+        // The values; and the box of each future.
+        assert_eq!(emission(in_order(), handlers, Declared::Sync), 1);
+        assert_eq!(emission(beside(), handlers, Declared::Sync), 1);
+        assert_eq!(
+            emission(in_order(), handlers, Declared::Async),
+            handlers + 1
+        );
+        assert_eq!(emission(beside(), handlers, Declared::Async), handlers + 1);
+    }
+    assert_eq!(emission(in_order(), 0, Declared::Sync), 0);
+}
+
+fn chains() {
     let scope = Scope::new();
     for handlers in [1, 8, 64] {
         let chain = chain(handlers, || Decision::CONTINUE);
@@ -75,4 +121,10 @@ fn a_quiet_chain_allocates_nothing() {
     // Beside those of the denial itself, its text and its box.
     let denying = chain(8, || Decision::deny("no"));
     assert_eq!(allocations(|| drop(denying.apply_sync(7, &scope))), 3);
+}
+
+#[test]
+fn a_quiet_chain_allocates_nothing_and_a_quiet_fan_out_its_values_only() {
+    chains();
+    fan_outs();
 }

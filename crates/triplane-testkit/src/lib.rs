@@ -1,6 +1,7 @@
-//! What others test with: clocks, recording handlers, conformance suites.
+//! What others test with: recording handlers, offloads that a test controls, conformance suites.
 
 pub mod recorder;
+pub mod offload;
 pub mod suite;
 
 /// The example of the README, compiled.

@@ -60,6 +60,16 @@ impl<T: fmt::Debug> fmt::Debug for Called<'_, T> {
 /// Called by [`FanoutDispatcher`](crate::FanoutDispatcher) once for each matching emission. It sees
 /// the signal by reference and cannot change it for others; what its failure means, the policy
 /// says. A handler that is declared sync and blocks needs a policy that offloads.
+///
+/// A handler cannot change the signal:
+///
+/// ```compile_fail
+/// use triplane_kernel::handler_fn;
+/// let changes = handler_fn(|text: &mut String| {
+///     text.clear();
+///     Ok(())
+/// });
+/// ```
 pub trait Handler<S, T>: Send + Sync {
     /// Takes one signal.
     fn call<'a>(&'a self, signal: &'a S, scope: &'a Scope)

@@ -4,6 +4,12 @@
 ///
 /// It holds a revision and no list: a dispatcher refuses a snapshot of any other revision than its
 /// current one, so what would be listed is what the dispatcher has.
+///
+/// Only a dispatcher's preflight makes one:
+///
+/// ```compile_fail
+/// let forged = triplane_kernel::DispatchSnapshot { dispatcher: 0, revision: 0 };
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[must_use]
 pub struct DispatchSnapshot {

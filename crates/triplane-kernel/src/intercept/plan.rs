@@ -174,6 +174,12 @@ impl<C> fmt::Debug for PlanBuilder<C> {
 
 /// An immutable plan: what will be asked, in which order, and what a failure means. Clones share it.
 ///
+/// Only [`PlanBuilder::build`] makes one:
+///
+/// ```compile_fail
+/// let plan = triplane_kernel::InterceptorPlan::<u32> { compiled: Default::default() };
+/// ```
+///
 /// `to_string` says for each stage what error, panic, deadline and cancellation do, and names its
 /// registrations in order.
 pub struct InterceptorPlan<C> {

@@ -19,6 +19,12 @@ use crate::policy::stage::StageDeclared;
 /// let refused = serde_json::from_str::<DispatchPolicy>(r#"{"phases": []}"#).unwrap_err();
 /// assert!(refused.to_string().starts_with("phases: a policy requires a phase"));
 /// ```
+///
+/// A policy has no fields to set, so that none exists unchecked:
+///
+/// ```compile_fail
+/// let policy = triplane_kernel::DispatchPolicy { phases: Box::default() };
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(into = "PolicyWritten", try_from = "PolicyDeclared")]
 pub struct DispatchPolicy {
