@@ -7,9 +7,10 @@ use std::sync::Arc;
 use triplane_interception::{Finding, Guard, Offence, ToolCall, Verdict};
 use triplane_kernel::{HandlerFailure, Scope, Step};
 
-use crate::command::judge::{Objection, judge};
+use crate::command::judge::{Certainty, Objection, judge};
 use crate::command::parse::plain;
 use crate::command::parser_thread::{NoAnswer, ParserThread};
+use crate::command::power_shell::{self, Against};
 use crate::command::rules::Tier;
 use crate::command::scan::scan;
 use crate::path::{self, Bounds, JUDGED_AS_TEXT, Judged, Opened, Refusal};
@@ -42,10 +43,12 @@ impl CommandGuard {
     pub fn judge_blocking(&self, call: &ToolCall) -> Verdict {
         match Self::prepare(call) {
             Prepared::Verdict(verdict) => verdict,
-            Prepared::Command(command) => {
+            Prepared::Command(command, certainty) => {
                 let place = Place::of(call);
                 let judged = command.clone();
-                let answer = self.thread.run_blocking(move || judge(&judged, &place));
+                let answer = self
+                    .thread
+                    .run_blocking(move || judge(&judged, certainty, &place));
                 verdict(&command, answer)
             }
         }
@@ -53,11 +56,17 @@ impl CommandGuard {
 
     /// What can be said without the parser.
     fn prepare(call: &ToolCall) -> Prepared {
-        let command = match tool::command(&call.tool, &call.arguments) {
+        let (command, certainty) = match tool::command(&call.tool, &call.arguments) {
             CommandAsked::Nothing => return Prepared::Verdict(Verdict::Allow),
-            CommandAsked::Shell(command) => command,
+            CommandAsked::Shell(command) => (command, Certainty::Certain),
+            CommandAsked::Perhaps(command) => (command, Certainty::Perhaps),
             CommandAsked::PowerShell(command) => {
-                return Prepared::Verdict(power_shell(&command));
+                let objection = power_shell::judge(&command, &Place::of(call));
+                return Prepared::Verdict(match objection {
+                    None => Verdict::Allow,
+                    Some(Against::Rule(objection)) => objected(&command, objection),
+                    Some(Against::Cmdlet(span)) => cmdlet(&command, span),
+                });
             }
             CommandAsked::Unreadable => {
                 return Prepared::Verdict(Verdict::SoftDeny(Finding::new(
@@ -67,22 +76,25 @@ impl CommandGuard {
             }
         };
         if plain(&command).is_some() {
-            let objection = judge(&command, &Place::of(call));
+            let objection = judge(&command, certainty, &Place::of(call));
             return Prepared::Verdict(verdict(&command, Ok(objection)));
         }
         if let Err(refusal) = scan(&command) {
+            if certainty == Certainty::Perhaps {
+                return Prepared::Verdict(Verdict::Allow);
+            }
             let mut finding = Finding::new("command.refused-unparsed", refusal.to_string());
             finding.safer =
                 Some("write it in simpler shell, or put it into a script file".to_owned());
             return Prepared::Verdict(Verdict::SoftDeny(finding));
         }
-        Prepared::Command(command.into_owned())
+        Prepared::Command(command.into_owned(), certainty)
     }
 }
 
 enum Prepared {
     Verdict(Verdict),
-    Command(String),
+    Command(String, Certainty),
 }
 
 impl Guard for CommandGuard {
@@ -97,59 +109,27 @@ impl Guard for CommandGuard {
     ) -> Step<'a, Result<Verdict, HandlerFailure>> {
         match Self::prepare(call) {
             Prepared::Verdict(verdict) => Step::Ready(Ok(verdict)),
-            Prepared::Command(command) => Step::later(async move {
+            Prepared::Command(command, certainty) => Step::later(async move {
                 let place = Place::of(call);
                 let judged = command.clone();
-                let answer = self.thread.run(move || judge(&judged, &place)).await;
+                let answer = self
+                    .thread
+                    .run(move || judge(&judged, certainty, &place))
+                    .await;
                 Ok(verdict(&command, answer))
             }),
         }
     }
 }
 
-/// A shell of another grammar is judged by its destructive cmdlets; nothing else is known of it.
-fn power_shell(command: &str) -> Verdict {
-    const DESTRUCTIVE: [&str; 16] = [
-        "remove-item",
-        "ri",
-        "rm",
-        "del",
-        "erase",
-        "rd",
-        "rmdir",
-        "clear-content",
-        "format-volume",
-        "clear-disk",
-        "stop-computer",
-        "restart-computer",
-        "invoke-expression",
-        "iex",
-        "remove-partition",
-        "initialize-disk",
-    ];
-    let lower = command.to_lowercase();
-    let word = lower
-        .split(|c: char| !(c.is_alphanumeric() || c == '-'))
-        .find(|word| DESTRUCTIVE.contains(word));
-    let runs_git = lower.contains("git ");
-    match word {
-        Some(word) => {
-            let mut finding = Finding::new(
-                "powershell.destructive",
-                "the command deletes, formats or runs text in PowerShell, which is not followed",
-            );
-            let start = lower.find(word).unwrap_or(0);
-            finding.offence = offence(command, start..start + word.len());
-            Verdict::SoftDeny(finding)
-        }
-        None if runs_git => {
-            let place = Place::new("/", None);
-            plain(command)
-                .and_then(|_| judge(command, &place))
-                .map_or(Verdict::Allow, |objection| objected(command, objection))
-        }
-        None => Verdict::Allow,
-    }
+fn cmdlet(command: &str, span: Range<usize>) -> Verdict {
+    let mut finding = Finding::new(
+        "powershell.destructive",
+        "the command deletes, formats, stops or runs text in PowerShell, which is not followed",
+    );
+    finding.offence = offence(command, span);
+    finding.safer = Some("do it with a tool whose arguments can be read".to_owned());
+    Verdict::SoftDeny(finding)
 }
 
 fn verdict(command: &str, answer: Result<Option<Objection>, NoAnswer>) -> Verdict {

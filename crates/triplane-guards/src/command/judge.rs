@@ -17,12 +17,25 @@ pub struct Objection {
     pub detail: Option<String>,
 }
 
+/// How sure it is that a text is run by a shell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Certainty {
+    Certain,
+    /// It may be no command at all: that it cannot be read says nothing then.
+    Perhaps,
+}
+
 /// The severest objection against `command`; of equals, the first.
 ///
 /// Must run on the parser's thread unless the command is [`plain`](crate::command::parse::plain).
-pub(crate) fn judge(command: &str, place: &Place) -> Option<Objection> {
+pub(crate) fn judge(command: &str, certainty: Certainty, place: &Place) -> Option<Objection> {
     let mut severest: Option<Objection> = None;
     for simple in &normalise(command, place) {
+        let unreadable =
+            simple.program == pseudo::UNPARSABLE || simple.program == pseudo::UNKNOWN_PROGRAM;
+        if certainty == Certainty::Perhaps && unreadable {
+            continue;
+        }
         let Some(found) = objection(simple, place) else {
             continue;
         };

@@ -21,3 +21,4 @@ pub mod normalise;
 pub mod rules;
 pub mod judge;
 pub mod explain;
+pub(crate) mod power_shell;

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-use crate::tool::name::{folded, is_power_shell, is_shell, runs_nothing};
+use crate::tool::name::{folded, is_power_shell, is_shell, may_be_shell, runs_nothing};
 
 /// What a call runs in a shell.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -13,6 +13,8 @@ pub(crate) enum CommandAsked<'c> {
     Nothing,
     /// The call runs this text in a shell.
     Shell(Cow<'c, str>),
+    /// The call may run this text in a shell, or mean something else by it.
+    Perhaps(Cow<'c, str>),
     /// The call runs this text in a shell of another grammar.
     PowerShell(Cow<'c, str>),
     /// The call is one of a shell, and its command cannot be read.
@@ -38,8 +40,9 @@ const COMMAND_FIELDS: [&str; 10] = [
 
 /// What `tool` would run with these arguments.
 pub(crate) fn command<'c>(tool: &str, arguments: &'c Value) -> CommandAsked<'c> {
-    let (name, _) = folded(tool);
-    if runs_nothing(&name) {
+    let (name, foreign) = folded(tool);
+    // What a server of unknown origin calls its tools says little.
+    if !foreign && runs_nothing(&name) {
         return CommandAsked::Nothing;
     }
     let power = is_power_shell(&name);
@@ -47,8 +50,10 @@ pub(crate) fn command<'c>(tool: &str, arguments: &'c Value) -> CommandAsked<'c> 
     let asked = |text| {
         if power {
             CommandAsked::PowerShell(text)
-        } else {
+        } else if shell || may_be_shell(&name) {
             CommandAsked::Shell(text)
+        } else {
+            CommandAsked::Perhaps(text)
         }
     };
     let reopened;
@@ -76,16 +81,12 @@ pub(crate) fn command<'c>(tool: &str, arguments: &'c Value) -> CommandAsked<'c> 
         },
         Value::Object(fields) => match field(arguments) {
             Some(Ok(text)) => asked(text),
-            Some(Err(NoText)) if shell => CommandAsked::Unreadable,
-            Some(Err(NoText)) | None if !shell => CommandAsked::Nothing,
-            _ if name == "writestdin" || fields.is_empty() && name == "process" => {
-                match fields.get("chars").or_else(|| fields.get("data")) {
-                    Some(Value::String(text)) => asked(Cow::Borrowed(text)),
-                    Some(_) => CommandAsked::Unreadable,
-                    None => CommandAsked::Nothing,
-                }
-            }
-            _ => CommandAsked::Unreadable,
+            Some(Err(NoText)) | None if shell => CommandAsked::Unreadable,
+            Some(Err(NoText)) | None => match fields.get("chars") {
+                // What is typed into a shell that runs already.
+                Some(Value::String(text)) if may_be_shell(&name) => asked(Cow::Borrowed(text)),
+                _ => CommandAsked::Nothing,
+            },
         },
         _ if shell => CommandAsked::Unreadable,
         _ => CommandAsked::Nothing,
@@ -173,7 +174,9 @@ mod tests {
     fn asks(tool: &str, arguments: &Value, wanted: Option<&str>) {
         let got = match command(tool, arguments) {
             CommandAsked::Nothing => None,
-            CommandAsked::Shell(text) | CommandAsked::PowerShell(text) => Some(text.into_owned()),
+            CommandAsked::Shell(text)
+            | CommandAsked::PowerShell(text)
+            | CommandAsked::Perhaps(text) => Some(text.into_owned()),
             CommandAsked::Unreadable => Some("unreadable".to_owned()),
         };
         assert_eq!(got.as_deref(), wanted, "{tool} {arguments}");
@@ -195,6 +198,8 @@ mod tests {
             &json!({"command": "ls"}),
             Some("ls"),
         );
+        asks("mcp__db__execute", &json!({"sql": "SELECT 1"}), None);
+        asks("write_stdin", &json!({"chars": "ls"}), Some("ls"));
         asks("Bash", &json!({}), Some("unreadable"));
         asks("Bash", &json!(null), Some("unreadable"));
         asks("Bash", &json!({"command": 7}), Some("unreadable"));

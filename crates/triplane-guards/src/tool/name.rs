@@ -18,7 +18,7 @@ pub(crate) fn folded(tool: &str) -> (String, bool) {
     (name, mcp)
 }
 
-/// Whether a folded name is one of a shell.
+/// Whether a folded name is one of a shell: a call without a command is unreadable then.
 pub(crate) fn is_shell(name: &str) -> bool {
     matches!(
         name,
@@ -37,7 +37,6 @@ pub(crate) fn is_shell(name: &str) -> bool {
             | "runinterminal"
             | "runterminalcmd"
             | "runterminalcommand"
-            | "exec"
             | "command"
             | "containerexec"
             | "unifiedexec"
@@ -49,18 +48,28 @@ pub(crate) fn is_shell(name: &str) -> bool {
             | "shellexec"
             | "runshell"
             | "executeshellcommand"
+            | "bashcommand"
+            | "execbash"
+            | "execshell"
+    )
+}
+
+/// Whether a folded name may be one of a shell: it is, if a command comes with it.
+pub(crate) fn may_be_shell(name: &str) -> bool {
+    matches!(
+        name,
+        "exec"
+            | "run"
+            | "execute"
+            | "process"
+            | "cmd"
             | "startprocess"
             | "createprocess"
             | "runprocess"
-            | "writestdin"
-            | "execute"
-            | "run"
-            | "bashcommand"
-            | "process"
-            | "cmd"
             | "sshexec"
-            | "execbash"
-            | "execshell"
+            | "writestdin"
+            | "spawn"
+            | "interactwithprocess"
     )
 }
 

@@ -11,11 +11,13 @@ pub(crate) fn paths(tool: &str, arguments: &Value) -> Vec<(PathOp, String)> {
     let (name, mcp) = folded(tool);
     let mut asked = Vec::new();
     if is_shell(&name) || is_power_shell(&name) {
-        // A patch may come as the text of a shell tool's command.
-        if let Some(text) = arguments.get("command").and_then(Value::as_str)
-            && text.trim_start().starts_with("*** Begin Patch")
-        {
-            patch(text, &mut asked);
+        // A patch may come through a shell, as its command or as a word of it.
+        for field in ["command", "cmd", "input", "argv"] {
+            for text in texts(arguments.get(field)) {
+                if text.contains("*** Begin Patch") {
+                    patch(text, &mut asked);
+                }
+            }
         }
         return asked;
     }

@@ -56,6 +56,25 @@ fn a_destructive_command_is_refused_in_every_shape() {
 }
 
 #[test]
+fn a_text_that_may_be_no_command_is_refused_only_for_what_it_would_do() {
+    let script = "document.querySelector('a').click()";
+    check_command("mcp__browser__evaluate", json!({"script": script}), false);
+    check_command(
+        "mcp__notes__ask",
+        json!({"input": "don't run rm -rf / here"}),
+        false,
+    );
+    check_command(
+        "mcp__box__frobnicate",
+        json!({"script": "cd / && rm -rf data"}),
+        true,
+    );
+    check_command("mcp__evil__task", json!({"command": "rm -rf /"}), true);
+    check_command("mcp__flow__run", json!({"workflow": "deploy"}), false);
+    check_command("Bash", json!({"command": script}), true);
+}
+
+#[test]
 fn a_shell_call_without_a_readable_command_is_refused() {
     for arguments in [
         json!({}),
@@ -171,6 +190,11 @@ fn every_file_of_a_patch_is_judged() {
         "apply_patch",
         json!({"input": "*** Begin Patch\n*** Add File: .codex/hooks.json\n+{}\n*** End Patch"}),
         "path.switch",
+    );
+    check_path(
+        "shell",
+        json!({"command": ["apply_patch", "*** Begin Patch\n*** Add File: /etc/x\n*** End Patch"]}),
+        "path.outside",
     );
     check_path(
         "apply_patch",

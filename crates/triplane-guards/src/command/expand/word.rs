@@ -305,6 +305,19 @@ pub(crate) fn is_plain(raw: &str) -> bool {
     })
 }
 
+/// The text of a word that is one pair of quotes with nothing special between them.
+fn wholly_quoted(raw: &str) -> Option<&str> {
+    let single = raw
+        .strip_prefix('\'')
+        .and_then(|rest| rest.strip_suffix('\''))
+        .filter(|text| !text.contains('\''));
+    single.or_else(|| {
+        raw.strip_prefix('"')
+            .and_then(|rest| rest.strip_suffix('"'))
+            .filter(|text| !text.contains(['"', '$', '`', '\\']))
+    })
+}
+
 /// The words that `raw` becomes.
 pub(crate) fn expand(
     raw: &str,
@@ -314,6 +327,9 @@ pub(crate) fn expand(
 ) -> Result<Vec<Word>, Unreadable> {
     if is_plain(raw) {
         return Ok(vec![Word::text(raw, span.clone())]);
+    }
+    if let Some(quoted) = wholly_quoted(raw) {
+        return Ok(vec![Word::text(quoted, span.clone())]);
     }
     let mut expansion = Expansion {
         shell,

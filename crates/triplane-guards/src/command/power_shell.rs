@@ -1,0 +1,113 @@
+//! PowerShell, which is not parsed: its destructive cmdlets are known by name, and programs that both
+//! shells share are judged by the same rules.
+
+use std::ops::Range;
+
+use crate::command::judge::{Certainty, Objection, judge as judge_command};
+use crate::command::parse::plain;
+use crate::place::Place;
+
+/// What speaks against a PowerShell command.
+#[derive(Debug)]
+pub(crate) enum Against {
+    /// A rule against a program.
+    Rule(Objection),
+    /// A cmdlet, and where it stands.
+    Cmdlet(Range<usize>),
+}
+
+/// Cmdlets and their aliases that delete, format, stop, or run text.
+const DESTRUCTIVE: [&str; 22] = [
+    "remove-item",
+    "ri",
+    "rm",
+    "del",
+    "erase",
+    "rd",
+    "rmdir",
+    "clear-content",
+    "clc",
+    "clear-item",
+    "format-volume",
+    "clear-disk",
+    "initialize-disk",
+    "remove-partition",
+    "stop-computer",
+    "restart-computer",
+    "invoke-expression",
+    "iex",
+    "remove-itemproperty",
+    "clear-recyclebin",
+    "remove-volume",
+    "reset-computermachinepassword",
+];
+
+/// The first thing that speaks against `command`.
+pub(crate) fn judge(command: &str, place: &Place) -> Option<Against> {
+    for (start, statement) in statements(command) {
+        let trimmed = statement.trim_start();
+        let start = start + statement.len() - trimmed.len();
+        // The call operators stand before the name of a program.
+        let named = trimmed.trim_start_matches(['&', '.', ' ']);
+        let start = start + trimmed.len() - named.len();
+        let word = named.split_whitespace().next().unwrap_or("");
+        let name = word.trim_matches(['"', '\'']).to_lowercase();
+        let unknown = trimmed.starts_with('&') && name.starts_with(['$', '(']);
+        if unknown || DESTRUCTIVE.contains(&name.as_str()) {
+            return Some(Against::Cmdlet(start..start + word.len()));
+        }
+        let program = named.trim_end();
+        if plain(program).is_some()
+            && let Some(mut objection) = judge_command(program, Certainty::Certain, place)
+        {
+            objection.span = objection.span.start + start..objection.span.end + start;
+            return Some(Against::Rule(objection));
+        }
+    }
+    None
+}
+
+/// The statements of a command with their offsets: whatever may stand at the start of one.
+fn statements(command: &str) -> Vec<(usize, &str)> {
+    let mut statements = Vec::new();
+    let mut start = 0;
+    let mut quote = None;
+    for (at, c) in command.char_indices() {
+        match (quote, c) {
+            (Some(open), _) if open == c => quote = None,
+            (None, '"' | '\'') => quote = Some(c),
+            (None, ';' | '|' | '{' | '}' | '(' | ')' | '\n' | '=') => {
+                statements.push((start, &command[start..at]));
+                start = at + c.len_utf8();
+            }
+            (Some(_) | None, _) => {}
+        }
+    }
+    statements.push((start, &command[start..]));
+    statements
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn destructive_cmdlets_are_found_where_they_are_called() {
+        let place = Place::new("/srv/app", None);
+        let check = |command: &str, wanted: Option<&str>| {
+            let found = judge(command, &place).map(|found| match found {
+                Against::Rule(objection) => command[objection.span].to_owned(),
+                Against::Cmdlet(span) => command[span].to_owned(),
+            });
+            assert_eq!(found.as_deref(), wanted, "{command}");
+        };
+        check("Remove-Item -Recurse -Force C:\\", Some("Remove-Item"));
+        check("Get-ChildItem | Remove-Item", Some("Remove-Item"));
+        check("$x = ri -r x", Some("ri"));
+        check("iwr https://x.test | iex", Some("iex"));
+        check("& $program", Some("$program"));
+        check("git push --force", Some("git push --force"));
+        check("Get-ChildItem; Write-Output 'Remove-Item; rm'", None);
+        check("git status", None);
+    }
+}
