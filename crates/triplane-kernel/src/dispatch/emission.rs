@@ -124,14 +124,9 @@ fn conclude<T>(
 ) -> Result<DispatchReport<T>, DispatchError> {
     let raising = |report: DispatchReport<T>, places: &[usize]| Box::new(report.raising(places));
     Err(match ending {
-        Ending::Failed(at) => {
-            let cancellation = report.cancellation(at);
-            let report = raising(report, &[at]);
-            match cancellation {
-                Some(cause) => DispatchError::Cancelled { cause, report },
-                None => DispatchError::Failed { report },
-            }
-        }
+        Ending::Failed(at) => DispatchError::Failed {
+            report: raising(report, &[at]),
+        },
         Ending::Group(places) => DispatchError::Group {
             report: raising(report, &places),
         },

@@ -42,5 +42,7 @@ impl fmt::Display for Key {
 /// what can match and not with all registrations.
 pub trait Keyed {
     /// The keys of this signal: its own kind first, then supertypes, each once.
+    ///
+    /// Asked while the registrations are looked up: it must be quick and must not use a dispatcher.
     fn keys(&self) -> impl Iterator<Item = Key>;
 }

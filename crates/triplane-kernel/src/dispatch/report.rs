@@ -264,15 +264,6 @@ impl<T> DispatchReport<T> {
         }
     }
 
-    /// The cancellation at this place of the roster, if that is what its handler came to.
-    pub(crate) fn cancellation(&self, at: usize) -> Option<CancelCause> {
-        let others = &self.outcomes.others;
-        match others.iter().find(|(place, _)| *place == at)? {
-            (_, HandlerOutcome::Cancelled(cause)) => Some(*cause),
-            _ => None,
-        }
-    }
-
     /// The report inside an error that raises the registrations at these places of the roster.
     pub(crate) fn raising(self, places: &[usize]) -> DispatchReport {
         let Outcomes { values, others } = self.outcomes;

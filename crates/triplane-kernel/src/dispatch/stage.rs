@@ -64,8 +64,8 @@ pub(crate) struct Stage {
     members: Vec<usize>,
     /// Cancellations and fatal failures that are to be translated.
     translated: Vec<usize>,
-    /// A request of the emitter that was collected like a handler's own cancellation.
-    collected_emitter: Option<usize>,
+    /// Cancellations that are collected beside failures, the emitter's among them.
+    collected: Vec<(usize, CancelCause)>,
     ended: Option<Ending>,
 }
 
@@ -76,7 +76,7 @@ impl Stage {
             set,
             members: Vec::new(),
             translated: Vec::new(),
-            collected_emitter: None,
+            collected: Vec::new(),
             ended: None,
         }
     }
@@ -199,8 +199,7 @@ impl Stage {
             // One after the other, a request of the emitter cannot be told from the handler's own
             // cancellation: it is collected with the rest, and raised when the rest has run.
             (HandlerCancellation::Collect, CancelCause::Emitter) if sequential => {
-                self.collected_emitter.get_or_insert(at);
-                self.collect_cancellation(at)
+                self.collect_cancellation(at, cause)
             }
             (_, CancelCause::Emitter) | (HandlerCancellation::Propagate, _) => {
                 self.end(Ending::Cancelled {
@@ -213,11 +212,12 @@ impl Stage {
                 self.translated.push(at);
                 Effect::Failure
             }
-            (HandlerCancellation::Collect, _) => self.collect_cancellation(at),
+            (HandlerCancellation::Collect, _) => self.collect_cancellation(at, cause),
         }
     }
 
-    fn collect_cancellation(&mut self, at: usize) -> Effect {
+    fn collect_cancellation(&mut self, at: usize, cause: CancelCause) -> Effect {
+        self.collected.push((at, cause));
         // Of returned awaitables a cancellation is data: it is in the report and raises nothing
         // (session_observer/one_cancelled_one_sibling).
         if matches!(self.set, Set::Calls(_)) && self.policy.failure() != DispatchFailure::Isolate {
@@ -260,7 +260,7 @@ impl Stage {
     /// Boxed, since nearly always there is none, and `None` should be as small as a pointer.
     pub(crate) fn surface(&mut self, expired: Option<DeadlineDisposition>) -> Option<Box<Ending>> {
         let quiet = self.ended.is_none() && self.members.is_empty() && self.translated.is_empty();
-        if quiet && self.collected_emitter.is_none() && expired.is_none() {
+        if quiet && self.collected.is_empty() && expired.is_none() {
             return None;
         }
         self.raises(expired).map(Box::new)
@@ -292,11 +292,24 @@ impl Stage {
                 Some(Ending::Group(std::mem::take(&mut self.members)))
             }
         };
+        // What is raised as it is, and was a cancellation, is no failure.
+        let cancelled = |at: usize| self.collected.iter().find(|(place, _)| *place == at);
+        let raised = raised.map(|ending| match ending {
+            Ending::Failed(at) => match cancelled(at) {
+                Some((_, cause)) => Ending::Cancelled {
+                    cause: *cause,
+                    by: Some(at),
+                },
+                None => Ending::Failed(at),
+            },
+            ending => ending,
+        });
         let emitter = || {
-            let by = self.collected_emitter?;
+            let by_emitter = |(_, cause): &&(usize, CancelCause)| *cause == CancelCause::Emitter;
+            let (at, cause) = self.collected.iter().find(by_emitter)?;
             Some(Ending::Cancelled {
-                cause: CancelCause::Emitter,
-                by: Some(by),
+                cause: *cause,
+                by: Some(*at),
             })
         };
         raised

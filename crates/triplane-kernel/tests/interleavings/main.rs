@@ -53,6 +53,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use shuttle::future::block_on;
+use shuttle::scheduler::RandomScheduler;
 use shuttle::thread;
 
 /// Schedules tried for each test.
@@ -61,7 +62,10 @@ const SCHEDULES: usize = 2_000;
 fn main() {
     let trial = |name, test: fn()| {
         Trial::test(name, move || {
-            shuttle::check_random(test, SCHEDULES);
+            let mut config = shuttle::Config::new();
+            // It warns that weaker orderings are tried as the strongest one.
+            config.silence_warnings = true;
+            shuttle::Runner::new(RandomScheduler::new(SCHEDULES), config).run(test);
             Ok(())
         })
     };

@@ -84,7 +84,7 @@ struct Book {
     one_by_one: bool,
     members: Vec<usize>,
     translated: Vec<usize>,
-    emitter: Option<usize>,
+    collected: Vec<(usize, &'static str)>,
     end: Option<End>,
 }
 
@@ -96,7 +96,7 @@ impl Book {
             one_by_one,
             members: vec![],
             translated: vec![],
-            emitter: None,
+            collected: vec![],
             end: None,
         }
     }
@@ -139,6 +139,9 @@ impl Book {
             Does::Cancels => {
                 let end = End::Cancelled("handler", vec![i]);
                 let member = !self.gathered;
+                if self.policy.handler_cancellation() == HandlerCancellation::Collect {
+                    self.collected.push((i, "handler"));
+                }
                 ("cancelled by handler", self.exceptional(i, end, member))
             }
         }
@@ -148,7 +151,7 @@ impl Book {
     fn emitter_at(&mut self, i: usize) -> Effect {
         let collects = self.policy.handler_cancellation() == HandlerCancellation::Collect;
         if collects && self.one_by_one {
-            self.emitter.get_or_insert(i);
+            self.collected.push((i, "emitter"));
             if !self.isolates() {
                 self.members.push(i);
             }
@@ -185,8 +188,16 @@ impl Book {
             }
             _ => Some(End::Raise("group", self.members)),
         };
+        let raised = raised.map(|end| match end {
+            End::Raise("failed", who) => match self.collected.iter().find(|(i, _)| who == [*i]) {
+                Some((_, by)) => End::Cancelled(by, who),
+                None => End::Raise("failed", who),
+            },
+            end => end,
+        });
+        let emitter = self.collected.iter().find(|(_, by)| *by == "emitter");
         raised
-            .or_else(|| self.emitter.map(|i| End::Cancelled("emitter", vec![i])))
+            .or_else(|| emitter.map(|(i, by)| End::Cancelled(by, vec![*i])))
             .or_else(|| expired.map(End::Deadline))
     }
 }
@@ -255,12 +266,7 @@ impl Model<'_> {
         let result = match end {
             Some(End::Deadline(DeadlineDisposition::Raise)) => "deadline []".to_owned(),
             None | Some(End::Deadline(_)) => "report".to_owned(),
-            Some(End::Raise(kind, who)) => match (kind, who.as_slice()) {
-                ("failed", [one]) if self.entries[one].starts_with("cancelled by ") => {
-                    format!("{} {who:?}", self.entries[one])
-                }
-                _ => format!("{kind} {who:?}"),
-            },
+            Some(End::Raise(kind, who)) => format!("{kind} {who:?}"),
             Some(End::Cancelled(by, who)) => format!("cancelled by {by} {who:?}"),
         };
         Came {

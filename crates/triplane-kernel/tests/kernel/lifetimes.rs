@@ -170,6 +170,40 @@ async fn an_offloaded_handler_that_has_begun_is_abandoned_and_goes_on() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_request_that_meets_an_offloaded_handler_is_raised_as_a_cancellation() {
+    let invocation = DispatchStagePolicy::new(
+        DispatchFailure::Collect,
+        CompletionTiming::AwaitAll,
+        ErrorSurface::UnwrapSingleElseGroup,
+        HandlerCancellation::Collect,
+    );
+    let phase =
+        policy(CompletionTiming::AwaitAll, SyncHandlerMode::Offload).phases()[0].declaration();
+    let phase = DispatchPhase::new(PhaseDeclaration {
+        concurrency: DispatchConcurrency::Sequential,
+        invocation: invocation.unwrap(),
+        ..phase
+    });
+    let policy = DispatchPolicy::new([phase.unwrap()]).unwrap();
+    let dispatcher = Dispatcher::new(policy).with_offload(Arc::new(Queue::default()));
+    dispatcher.register(Registration::sync(
+        name("1"),
+        handler_fn(|_: &Signal| Ok(1)),
+    ));
+    let (signal, scope) = (Arc::new(Signal), Scope::new());
+    scope.cancel_once(CancelCause::Emitter);
+    let error = dispatcher.emit(&signal, &scope).await.unwrap_err();
+    assert!(matches!(
+        error,
+        DispatchError::Cancelled {
+            cause: CancelCause::Emitter,
+            ..
+        }
+    ));
+    assert_eq!(show(error.report().unwrap()), ["1 never began"]);
+}
+
+#[tokio::test(start_paused = true)]
 async fn what_runs_at_the_deadline_is_detached_as_far_as_there_is_room() {
     let (late, outcomes) = mpsc::channel();
     let late = Mutex::new(late);
