@@ -88,6 +88,21 @@ async fn only_the_registrations_under_the_signals_keys_are_asked_each_once_and_i
     assert_eq!(emit(&dispatcher, &["a"]).await, "both=1 every=2");
 }
 
+#[tokio::test]
+async fn the_order_is_that_of_registration_on_every_dispatcher() {
+    // Each has maps of its own, and each map a seed of its own.
+    for _ in 0..100 {
+        let dispatcher = Dispatcher::new(DispatchPolicy::isolated_in_order());
+        for (index, key) in [(1, "a"), (2, "b"), (3, "c"), (4, "a"), (5, "b"), (6, "a")] {
+            dispatcher.register(answers(&index.to_string(), index).on(Key::from_static(key)));
+        }
+        assert_eq!(
+            emit(&dispatcher, &["c", "b", "a"]).await,
+            "1=1 2=2 3=3 4=4 5=5 6=6"
+        );
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn an_isolated_failure_keeps_nobody_from_hearing_the_signal() {
     let dispatcher = Dispatcher::new(DispatchPolicy::isolated_in_order());
