@@ -13,3 +13,4 @@ mod doctor;
 mod help;
 mod stopped;
 mod readme;
+mod book;

@@ -148,8 +148,8 @@ async fn a_full_disk_denies_loses_nothing_and_works_again_when_there_is_room() {
     assert_eq!(said.stderr, format!("triplane: {full}\n"));
     let shown = said.stdout.lines().count();
 
-    let fill = r#"dd if=/dev/zero of="$1/fill" bs=1k 2>/dev/null; true"#;
-    machine.shell(fill, &disk);
+    let dd = r#"dd if=/dev/zero of="$1/fill" bs=1k 2>/dev/null; true"#;
+    machine.shell(dd, &disk);
     let said = denied(&ask(&machine, &place, &store), place.folder());
     let reason = format!("triplane cannot judge this: {full} [triplane.unavailable]");
     check("a full disk: hook", &said, 0, &reason, "");

@@ -12,3 +12,5 @@ mod sink;
 mod event;
 mod time;
 mod reader;
+
+pub(crate) use row::session;

@@ -1,5 +1,7 @@
 //! One row of a table of failures: what happened, what was said, how it ended.
 
+#![expect(clippy::print_stdout, reason = "the tests show their tables")]
+
 use std::path::Path;
 use std::process::Output;
 

@@ -122,9 +122,12 @@ fn a_store_file_that_cannot_be_changed_denies_and_is_still_read() {
         let changed = Command::new("chattr").arg(sign).arg(place.store()).output();
         changed.map_or_else(
             |error| Err(format!("chattr cannot be started: {error}")),
-            |output| match output.status.success() {
-                true => Ok(()),
-                false => Err(text(&output.stderr)),
+            |output| {
+                if output.status.success() {
+                    Ok(())
+                } else {
+                    Err(text(&output.stderr))
+                }
             },
         )
     };
