@@ -2,8 +2,10 @@
 
 use std::fmt::Write as _;
 use std::os::unix::fs::PermissionsExt as _;
+use std::time::Duration;
 
 use serde_json::{Value, json};
+use triplane::{Runtime, guards};
 
 use crate::program::{Place, shell_question, text, workspace};
 use crate::rows::Rows;
@@ -140,6 +142,44 @@ fn a_call_and_its_end_are_one_however_far_apart() {
     assert_eq!(told, wanted);
     assert_eq!(calls[0]["result"]["sequence"], 304);
     assert_eq!(calls[0]["result"]["deliveries"][0]["status"], "delivered");
+}
+
+#[tokio::test]
+async fn a_call_that_a_runtime_has_performed_tells_its_own_end() {
+    let place = Place::new();
+    let runtime = Runtime::durable(place.store())
+        .guard(guards::commands())
+        .open()
+        .await
+        .expect("opens");
+    let run = |arguments: Value, _cx| async move {
+        let fails = arguments["command"] == "false";
+        if fails {
+            Err("exit code 1")
+        } else {
+            Ok(arguments)
+        }
+    };
+    let action = runtime.action("Bash", run).expect("an action");
+    for command in ["true", "false", "rm -rf /"] {
+        let called = runtime.call(&action, json!({"command": command})).await;
+        let _outcome = called.expect("on record");
+    }
+    let _left = runtime
+        .shutdown(Duration::from_secs(5))
+        .await
+        .expect("closes");
+    let calls = calls(&place, "");
+    let ends: Vec<_> = calls
+        .iter()
+        .map(|call| call["result"]["state"].as_str())
+        .collect();
+    assert_eq!(ends, ["succeeded", "failed", "no_result"].map(Some));
+    let decisions: Vec<_> = calls.iter().map(|call| call["decision"].as_str()).collect();
+    assert_eq!(decisions, ["allowed", "allowed", "denied"].map(Some));
+    let error = calls[1]["result"]["error"].as_str().expect("a reason");
+    assert!(error.contains("exit code 1"), "{error}");
+    assert_eq!(calls[2]["arguments"]["command"], "rm -rf /");
 }
 
 #[test]

@@ -7,6 +7,7 @@ use triplane::state::{DeliveryRecord, OperationRecord};
 use triplane_external_hooks::HookEvent;
 
 use crate::cmd::session::result::{CallResult, Halves, ResultState};
+use crate::cmd::session::told::event_of;
 
 /// A call in the order of its session. Its form as JSON is what `--json` and `--export` write.
 #[derive(Debug, Serialize)]
@@ -34,28 +35,12 @@ pub(crate) struct Call {
     pub(crate) deliveries: Vec<DeliveryRecord>,
 }
 
-/// The stored body of what a harness told.
-#[derive(Deserialize)]
-struct EventBody {
-    event: Box<RawValue>,
-}
-
 /// The stored body of a call that a runtime performed itself.
 #[derive(Deserialize)]
 struct PerformedBody {
     arguments: Value,
     #[serde(default)]
     error: Option<String>,
-}
-
-/// What the harness told, read again from the payload.
-pub(crate) fn event_of(operation: &OperationRecord) -> Option<HookEvent> {
-    if operation.payload_type != "agent.event" {
-        return None;
-    }
-    let payload = operation.payload.as_ref()?;
-    let body: EventBody = serde_json::from_str(payload.get()).ok()?;
-    HookEvent::read(body.event.get().as_bytes()).ok()
 }
 
 impl Call {
@@ -99,6 +84,8 @@ impl Call {
             "cancelled" => ResultState::Cancelled,
             _denied => ResultState::NoResult,
         };
+        // Why it was denied stands with the decision.
+        let error = error.filter(|_| state != ResultState::NoResult);
         Self::new(operation, None, arguments, CallResult::of(state, error))
     }
 

@@ -5,8 +5,9 @@
 //! became of them; see [`result`].
 
 mod choose;
-mod call;
+mod told;
 mod result;
+mod call;
 mod screen;
 mod export;
 mod run;

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use serde::Serialize;
 use triplane::state::{DeliveryRecord, OperationRecord, StateError, Store};
 
-use crate::cmd::session::call::event_of;
+use crate::cmd::session::told::event_of;
 
 /// The event that proposes a call.
 const PROPOSAL: &str = "PreToolUse";
