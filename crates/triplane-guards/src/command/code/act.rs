@@ -23,6 +23,8 @@ pub(crate) enum CodeAct {
     Argv(Vec<Word>),
     /// Runs this text as a program of the same language.
     Code(Word),
+    /// Runs this text in a database.
+    Sql(Word),
     /// Deletes everything of a collection.
     DeleteAll,
     /// Calls a function with these arguments.

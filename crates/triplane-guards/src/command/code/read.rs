@@ -148,6 +148,66 @@ impl Reader {
         }
     }
 
+    /// Whether a call of this name runs a command. Much is run or called in Python that is none:
+    /// there, the module must be the one for processes.
+    fn runs(&self, name: &str) -> bool {
+        if self.language != Language::Python || !matches!(name, "run" | "call" | "spawn") {
+            return true;
+        }
+        let dot = self.at.checked_sub(2).and_then(|at| self.tokens.get(at));
+        let before = self.at.checked_sub(3).and_then(|at| self.tokens.get(at));
+        let about_processes = |name: &str| matches!(name, "subprocess" | "sp" | "os" | "pty");
+        match (before, dot) {
+            (Some(Token::Name(receiver)), Some(Token::Sign('.'))) => {
+                about_processes(self.aliases.get(receiver).unwrap_or(receiver))
+            }
+            (_, Some(Token::Sign('.'))) => false,
+            // Imported by its name.
+            _ => self
+                .tokens
+                .iter()
+                .any(|token| matches!(token, Token::Name(module) if module == "subprocess")),
+        }
+    }
+
+    /// Whether a call of this name is one about files. Lists and tables have methods of the same
+    /// names: those count only on a module of files, or with a path written out.
+    fn touches_files(&self, name: &str, args: &[Vec<Word>]) -> bool {
+        let ambiguous = matches!(
+            name,
+            "remove" | "delete" | "rename" | "truncate" | "write" | "rm" | "rmdir"
+        );
+        if !ambiguous {
+            return true;
+        }
+        let dot = self.at.checked_sub(2).and_then(|at| self.tokens.get(at));
+        let before = self.at.checked_sub(3).and_then(|at| self.tokens.get(at));
+        match (before, dot) {
+            (Some(Token::Name(receiver)), Some(Token::Sign('.' | ':'))) => {
+                let receiver = self.aliases.get(receiver).unwrap_or(receiver);
+                let of_files = matches!(
+                    receiver.as_str(),
+                    "os" | "shutil"
+                        | "fs"
+                        | "fsp"
+                        | "promises"
+                        | "fse"
+                        | "File"
+                        | "Dir"
+                        | "IO"
+                        | "FileUtils"
+                        | "Deno"
+                        | "Bun"
+                        | "pathlib"
+                );
+                let path = args.first().and_then(|words| words.first());
+                of_files || name != "write" && path.and_then(Word::literal).is_some()
+            }
+            (_, Some(Token::Sign('.'))) => name != "write",
+            _ => true,
+        }
+    }
+
     /// `collection.deleteMany({})`: a filter that picks everything.
     fn deletes_all(&self, name: &str) -> bool {
         let deletes = matches!(
@@ -448,10 +508,11 @@ impl Reader {
     fn call(&mut self, name: &str, args: Vec<Vec<Word>>) {
         let lower = name.to_lowercase();
         let evaluates = match self.language {
-            Language::Python => matches!(lower.as_str(), "exec" | "eval" | "compile"),
-            Language::JavaScript => matches!(lower.as_str(), "eval" | "function"),
+            Language::Python => matches!(lower.as_str(), "exec" | "eval"),
+            // `Function("…")` is code; `function` is a keyword.
+            Language::JavaScript => matches!(name, "eval" | "Function"),
             Language::Ruby => matches!(lower.as_str(), "eval" | "instance_eval"),
-            Language::Perl | Language::Php => lower == "eval" || lower == "assert",
+            Language::Perl | Language::Php => lower == "eval",
             Language::Lua => matches!(lower.as_str(), "load" | "loadstring"),
             Language::Awk => false,
         };
@@ -486,7 +547,18 @@ impl Reader {
             }
             return;
         }
-        if self.runs_commands && RUNNERS.contains(&lower.as_str()) {
+        if matches!(lower.as_str(), "execute" | "executescript" | "query")
+            && self.language != Language::Lua
+        {
+            let text = args.first().and_then(|words| words.first());
+            if let Some(text) = text
+                && text.literal().is_some()
+            {
+                self.acts.push(CodeAct::Sql(text.clone()));
+            }
+            return;
+        }
+        if self.runs_commands && RUNNERS.contains(&lower.as_str()) && self.runs(&lower) {
             let single = args.len() == 1 && args[0].len() == 1;
             if single {
                 self.acts.push(CodeAct::Script(args[0][0].clone()));
@@ -511,6 +583,9 @@ impl Reader {
                     self.acts.push(CodeAct::Argv(argv));
                 }
             }
+            return;
+        }
+        if !self.touches_files(&lower, &args) {
             return;
         }
         // Opened for writing, a file is written.

@@ -123,7 +123,6 @@ pub(crate) fn is_run_by_others(name: &str) -> bool {
             | "BROWSER"
             | "MANPAGER"
             | "PROMPT_COMMAND"
-            | "LESSOPEN"
             | "GIT_PAGER"
             | "GIT_EDITOR"
             | "GIT_SEQUENCE_EDITOR"

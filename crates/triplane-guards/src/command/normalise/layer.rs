@@ -7,7 +7,7 @@ use crate::command::code::{self, CodeAct, Language};
 use crate::command::find;
 use crate::command::layers::{Host, Layer, Split, replaced};
 use crate::command::normalise::simple::pseudo;
-use crate::command::normalise::walker::{Frame, Normaliser, Output, PICKS_MAX};
+use crate::command::normalise::walker::{Frame, Normaliser, Output, PICKS_MAX, SIMPLES_MAX};
 use crate::command::sql::{self, Dialect, SqlAct};
 use crate::command::state::ShellState;
 use crate::command::word::{Part, Word};
@@ -126,6 +126,16 @@ impl Normaliser<'_> {
         for act in sql::acts(text, dialect) {
             match act {
                 SqlAct::Statement { words, filtered } => {
+                    // Of a long text, what changes nothing is left out.
+                    let reads = matches!(
+                        words.first().map(String::as_str),
+                        None | Some(
+                            "select" | "insert" | "set" | "begin" | "commit" | "show" | "create"
+                        )
+                    );
+                    if reads && self.simples.len() > SIMPLES_MAX / 4 {
+                        continue;
+                    }
                     let mut args: Vec<Word> = words
                         .into_iter()
                         .map(|word| Word::text(word, span.clone()))
@@ -180,6 +190,9 @@ impl Normaliser<'_> {
                     );
                 }
                 CodeAct::Code(code) => self.code(&code, language, depth + 1, frame, &mut inner),
+                CodeAct::Sql(statements) => {
+                    self.sql(&statements, Dialect::Standard, frame, &mut inner);
+                }
                 CodeAct::DeleteAll => {
                     self.emit(pseudo::DELETE_ALL, Vec::new(), text.span.clone(), state);
                 }

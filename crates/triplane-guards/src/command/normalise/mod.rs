@@ -5,7 +5,7 @@
 //! may or may not run is walked all the same; a value that depends on it is kept as alternatives.
 //! What stands in quotes and is run by nobody never becomes a command.
 //!
-//! The walk is one machine, [`Normaliser`](walker::Normaliser), whose parts stand in a file each.
+//! The walk is one machine, `Normaliser`, whose parts stand in a file each.
 
 mod simple;
 mod walker;
