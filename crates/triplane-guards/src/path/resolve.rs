@@ -101,8 +101,13 @@ pub(crate) fn resolve(path: &str, base: &Path, last: LastLink) -> Result<Opened,
         way.extend(base.split('/').map(str::to_owned));
     }
     way.extend(path.split('/').map(str::to_owned));
-    let trailing = path.ends_with('/');
-    Walk::start()?.follow(way, if trailing { LastLink::Follow } else { last })
+    // A slash or a dot at the end asks for a folder, as the kernel has it.
+    let wants_folder = path.ends_with('/') || path.ends_with("/.");
+    let opened = Walk::start()?.follow(way, if wants_folder { LastLink::Follow } else { last })?;
+    match opened.end {
+        End::File { .. } | End::Special if wants_folder => Err(Unresolvable::NoFolder(opened.path)),
+        End::Missing | End::Folder | End::Link | End::File { .. } | End::Special => Ok(opened),
+    }
 }
 
 /// How many names a file has; the width of the number differs between systems.

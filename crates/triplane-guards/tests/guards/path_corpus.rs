@@ -194,3 +194,10 @@ fn every_labelled_path_gets_its_verdict_and_nothing_outside_is_reached() {
     let misses: Vec<String> = rows.iter().filter_map(|row| run(row).err()).collect();
     assert!(misses.is_empty(), "{}", misses.join("\n"));
 }
+
+#[test]
+fn every_further_path_gets_its_verdict_too() {
+    let rows: Vec<Row> = rows("paths-more.jsonl");
+    let misses: Vec<String> = rows.iter().filter_map(|row| run(row).err()).collect();
+    assert!(misses.is_empty(), "{}", misses.join("\n"));
+}
