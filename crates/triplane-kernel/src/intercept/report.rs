@@ -140,6 +140,7 @@ pub struct TeardownReport {
 }
 
 impl<C> InterceptorReport<C> {
+    #[inline]
     pub(crate) fn new(plan: Arc<Compiled<C>>, outcome: ChainOutcome<C>, notes: Notes) -> Self {
         Self {
             plan,

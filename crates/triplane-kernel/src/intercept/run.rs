@@ -157,6 +157,17 @@ impl<'p, C> Run<'p, C> {
 
     #[inline]
     pub(crate) fn finish(self) -> InterceptorReport<C> {
+        let plan = Arc::clone(self.plan);
+        // Apart from the rest, so that a quiet chain moves its context and nothing else.
+        if matches!(self.verdict, Verdict::Open) {
+            let outcome = ChainOutcome::Proceed(self.context);
+            return InterceptorReport::new(plan, outcome, self.notes);
+        }
+        self.decided(plan)
+    }
+
+    #[inline(never)]
+    fn decided(self, plan: Arc<Compiled<C>>) -> InterceptorReport<C> {
         let name = |index: usize| self.plan.outline.places[index].name.clone();
         let outcome = match self.verdict {
             Verdict::Open => ChainOutcome::Proceed(self.context),
@@ -171,7 +182,7 @@ impl<'p, C> Run<'p, C> {
                 by: name(index),
             },
         };
-        InterceptorReport::new(Arc::clone(self.plan), outcome, self.notes)
+        InterceptorReport::new(plan, outcome, self.notes)
     }
 }
 
