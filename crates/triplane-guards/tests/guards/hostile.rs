@@ -106,6 +106,8 @@ fn closed_nesting_up_to_the_limit_does_not_hurt() {
         ("[[ ( ", " ) ]]", "-n x"),
         ("f() { ", "; }", "ls"),
         ("case x in x) ", ";; esac", "ls"),
+        ("for i in a; do ", "; done", "ls $i"),
+        ("echo $((", "))", "1"),
     ];
     for (open, close, inner) in balanced {
         for depth in [2, 5, 8, 20, 30, 60, 99, 120] {

@@ -3,7 +3,7 @@
 use brush_parser::ast;
 
 use crate::command::expand::Purpose;
-use crate::command::normalise::walker::{Frame, Normaliser, Output, SCRIPTS_MAX};
+use crate::command::normalise::walker::{Frame, Normaliser, Output};
 use crate::command::normalise::words::Picks;
 use crate::command::state::{ShellState, Value};
 use crate::command::word::{Part, Word};
@@ -167,11 +167,12 @@ impl Normaliser<'_> {
         let before = state.clone();
         let mut output = body(self, state);
         state.join(&before);
-        if state.changed_since(&before) && self.depth < SCRIPTS_MAX / 2 {
-            // One more level, so that nested loops do not double without an end.
-            self.depth += 4;
+        // Within a second run, one run of each inner loop is enough: its own second run was part
+        // of the first. Nested loops would double without an end otherwise.
+        if state.changed_since(&before) && !self.repeating && !self.exhausted {
+            self.repeating = true;
             output.extend(body(self, state));
-            self.depth -= 4;
+            self.repeating = false;
             state.join(&before);
         }
         either(output)

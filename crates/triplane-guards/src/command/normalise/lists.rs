@@ -130,6 +130,9 @@ impl Normaliser<'_> {
     ) -> Output {
         let mut output = Output::new();
         for ast::CompoundListItem(and_or, separator) in &list.0 {
+            if self.exhausted {
+                break;
+            }
             match separator {
                 ast::SeparatorOperator::Sequence => {
                     output.extend(self.and_or(and_or, frame, state));

@@ -35,6 +35,8 @@ pub(crate) struct Normaliser<'p> {
     pub(crate) scripts: usize,
     /// The command substitutions that parameters stand for, by their numbers.
     pub(crate) substitutions: Vec<(Rc<str>, Range<usize>)>,
+    /// Whether a loop's body is walked for the second time.
+    pub(crate) repeating: bool,
     pub(crate) exhausted: bool,
 }
 
@@ -88,6 +90,7 @@ pub(crate) fn normalise(command: &str, place: &Place) -> Vec<Simple> {
         parallel: 0,
         scripts: 0,
         substitutions: Vec::new(),
+        repeating: false,
         exhausted: false,
     };
     let mut state = ShellState::new(place);
