@@ -2,7 +2,7 @@
 //! **observation** that nobody can silence, **durable delivery** that survives a crash.
 //!
 //! ```text
-//! intercept -> perform or deny -> stage evidence and intents -> commit -> observe -> deliver
+//! intercept -> perform or deny -> redact -> stage evidence and intents -> commit -> observe -> deliver
 //! ```
 //!
 //! The order is written down once, in [`operation`]: the file to read first. A denial takes the
@@ -19,6 +19,7 @@
 mod error;
 mod event;
 mod evidence;
+pub mod redaction;
 pub mod operation;
 mod runtime;
 #[cfg(feature = "guards")]
@@ -29,6 +30,7 @@ pub mod sinks;
 pub use error::RuntimeError;
 pub use event::{AgentEvent, Enforcement};
 pub use operation::{Decided, Pending};
+pub use redaction::Redaction;
 pub use runtime::{DeliveryMode, Leftover, Runtime, RuntimeBuilder};
 pub use triplane_interception::{
     Action, ActionError, ExecutionContext, Finding, Guard, Judged, Outcome, PermissionPolicy,

@@ -3,6 +3,7 @@
 //! ```text
 //! authorize / intercept the proposed operation          the plan           (interception)
 //!   -> perform it, or deny it                            the owner
+//!   -> take secrets out of what will be kept             the redaction
 //!   -> participants stage evidence and intents           the unit of work   (state)
 //!   -> commit outcome and staged rows atomically         the store          (state)
 //!   -> emit the immutable observation                    from the receipt   (signals)
@@ -10,7 +11,8 @@
 //! ```
 //!
 //! A denial takes the same road: it is an outcome, committed with its evidence and observed. No
-//! guard, policy or observer runs over a signal.
+//! guard, policy or observer runs over a signal. Guards and the action see, and the caller is
+//! answered with, what was really said; from the redaction on there is only what may be kept.
 
 use std::fmt;
 use std::sync::Arc;
@@ -32,11 +34,13 @@ use uuid::Uuid;
 
 use crate::error::RuntimeError;
 use crate::event::{AgentEvent, Enforcement};
+use crate::redaction::{Account, Hiding, Redaction};
 
 /// What an operation needs on its way.
 pub(crate) struct Operations {
     pub(crate) plan: Arc<ToolCallPlan>,
     pub(crate) executor: ActionExecutor,
+    pub(crate) redaction: Redaction,
     pub(crate) participants: Vec<Arc<dyn CommitParticipant>>,
     pub(crate) store: Store,
     pub(crate) observation: SessionObservation,
@@ -86,7 +90,8 @@ impl Operations {
                 notes: Vec::new(),
             },
         };
-        let fact = fact_of_event(event, &judged);
+        let hiding = Hiding::new(&self.redaction, event.subject.as_deref());
+        let fact = fact_of_event(event, &judged, hiding);
         self.queue(fact, judged).await
     }
 
@@ -103,7 +108,8 @@ impl Operations {
             .executor
             .execute(action, Arc::clone(&call), scope)
             .await;
-        let fact = fact_of_call(&call, judged.as_ref(), &outcome, occurred_at_us)?;
+        let hiding = Hiding::new(&self.redaction, Some(&call.tool));
+        let fact = fact_of_call(&call, judged.as_ref(), &outcome, occurred_at_us, hiding)?;
         let judged = judged.unwrap_or(Judged {
             decision: ToolCallDecision::Allowed,
             notes: Vec::new(),
@@ -213,6 +219,7 @@ struct EventBody<'a> {
     event: &'a RawValue,
     #[serde(skip_serializing_if = "Option::is_none")]
     judgement: Option<JudgementBody<'a>>,
+    redaction: Account,
 }
 
 #[derive(Serialize)]
@@ -229,15 +236,16 @@ struct JudgementBody<'a> {
 #[derive(Serialize)]
 struct CallBody<'a> {
     tool: &'a str,
-    arguments: &'a serde_json::Value,
+    arguments: Box<RawValue>,
     outcome: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
-    value: Option<&'a serde_json::Value>,
+    value: Option<Box<RawValue>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<String>,
+    redaction: Account,
 }
 
-fn fact_of_event(event: AgentEvent, judged: &Judged) -> PendingFact {
+fn fact_of_event(event: AgentEvent, judged: &Judged, mut hiding: Hiding<'_>) -> PendingFact {
     let AgentEvent {
         session,
         name,
@@ -246,12 +254,14 @@ fn fact_of_event(event: AgentEvent, judged: &Judged) -> PendingFact {
         identity,
         repeat,
         occurred_at_us,
-        ..
+        enforcement,
+        payload,
     } = event;
+    let payload = hiding.json("/event", payload);
     let judgement = call
-        .is_some()
-        .then(|| judgement_of(judged, event.enforcement, call.as_deref()));
-    let (outcome, kind, emitter) = match (&judgement, event.enforcement) {
+        .map(|call| judgement_of(judged, enforcement, Some(&call)))
+        .map(|judgement| hiding.judgement(judgement));
+    let (outcome, kind, emitter) = match (&judgement, enforcement) {
         (Some(_), Enforcement::Enforced) => (
             judged.decision.as_str(),
             kind_of(&judged.decision),
@@ -265,13 +275,14 @@ fn fact_of_event(event: AgentEvent, judged: &Judged) -> PendingFact {
         ),
     };
     let body = to_raw_value(&EventBody {
-        event: &event.payload,
+        event: &payload,
         judgement: judgement.as_ref().map(|judgement| JudgementBody {
             decision: &judgement.decision,
             enforcement: &judgement.enforcement,
             rule: judgement.rule.as_deref(),
             reason: judgement.reason.as_deref(),
         }),
+        redaction: hiding.account(),
     })
     .expect("strings and valid JSON are written without an error");
     PendingFact {
@@ -299,19 +310,27 @@ fn fact_of_call(
     judged: Option<&Judged>,
     outcome: &Outcome,
     occurred_at_us: i64,
+    mut hiding: Hiding<'_>,
 ) -> Result<PendingFact, RuntimeError> {
     let operation = Uuid::now_v7();
     let (value, error) = match outcome {
-        Outcome::Succeeded(value) => (Some(value), None),
+        Outcome::Succeeded(value) => (Some(raw(value)), None),
         Outcome::Denied(finding) => (None, Some(finding.to_string())),
         other => (None, Some(other.to_string())),
     };
+    let arguments = hiding.json("/arguments", raw(&call.arguments));
+    let value = value.map(|value| hiding.json("/value", value));
+    let error = error.map(|error| hiding.text("/error", error));
+    let judgement = judged
+        .map(|judged| judgement_of(judged, Enforcement::Enforced, Some(call)))
+        .map(|judgement| hiding.judgement(judgement));
     let body = to_raw_value(&CallBody {
         tool: &call.tool,
-        arguments: &call.arguments,
+        arguments,
         outcome: outcome.as_str(),
         value,
         error,
+        redaction: hiding.account(),
     })
     .map_err(RuntimeError::Payload)?;
     let kind = match outcome {
@@ -334,7 +353,7 @@ fn fact_of_call(
         subject: Some(call.tool.clone()),
         outcome: outcome.as_str().to_owned(),
         occurred_at_us,
-        judgement: judged.map(|judged| judgement_of(judged, Enforcement::Enforced, Some(call))),
+        judgement,
         kind,
         emitter: EmitterRole::Owner,
         payload: Payload {

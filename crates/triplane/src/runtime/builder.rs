@@ -18,6 +18,7 @@ use uuid::Uuid;
 use crate::error::RuntimeError;
 use crate::evidence::{AuditEvidence, OutcomeSignal};
 use crate::operation::Operations;
+use crate::redaction::Redaction;
 use crate::runtime::delivery::DeliveryTask;
 use crate::runtime::handle::{Inner, Runtime};
 
@@ -43,6 +44,7 @@ pub struct RuntimeBuilder {
     sinks: Vec<(String, Arc<dyn DeliverySink>)>,
     retry: RetryPolicy,
     mode: DeliveryMode,
+    redaction: Option<Redaction>,
     workspace: Option<PathBuf>,
 }
 
@@ -63,6 +65,7 @@ impl RuntimeBuilder {
             sinks: Vec::new(),
             retry: RetryPolicy::default(),
             mode: DeliveryMode::default(),
+            redaction: None,
             workspace: None,
         }
     }
@@ -107,6 +110,13 @@ impl RuntimeBuilder {
     /// When deliveries happen. Default: [`DeliveryMode::Background`].
     pub fn delivery(mut self, mode: DeliveryMode) -> Self {
         self.mode = mode;
+        self
+    }
+
+    /// What is hidden before anything is stored, signalled or sent. Default:
+    /// [`Redaction::shipped`].
+    pub fn redaction(mut self, redaction: Redaction) -> Self {
+        self.redaction = Some(redaction);
         self
     }
 
@@ -174,6 +184,7 @@ impl RuntimeBuilder {
         let operations = Operations {
             executor: ActionExecutor::new(Arc::clone(&plan)),
             plan,
+            redaction: self.redaction.unwrap_or_default(),
             participants,
             store,
             observation: SessionObservation::new(),
