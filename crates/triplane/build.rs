@@ -79,7 +79,7 @@ fn table(file: &File) -> String {
 
 /// Every anchor, and every word in its three spellings. One that holds another says nothing more.
 fn anchors(shape: &Shape) -> Vec<String> {
-    let mut all = BTreeSet::from_iter(shape.anchors.iter().cloned());
+    let mut all: BTreeSet<String> = shape.anchors.iter().cloned().collect();
     for word in &shape.words {
         let (first, rest) = word.split_at(1);
         all.insert(word.clone());

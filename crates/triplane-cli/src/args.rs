@@ -87,6 +87,8 @@ pub(crate) struct ReplayArgs {
     #[command(flatten)]
     pub(crate) guard: GuardArgs,
     #[command(flatten)]
+    pub(crate) redact: RedactArgs,
+    #[command(flatten)]
     pub(crate) sink: SinkArgs,
     /// Print JSON lines instead of a table; the last line is the summary.
     #[arg(long)]
@@ -108,6 +110,8 @@ pub(crate) struct HookArgs {
     pub(crate) store: StoreArgs,
     #[command(flatten)]
     pub(crate) guard: GuardArgs,
+    #[command(flatten)]
+    pub(crate) redact: RedactArgs,
     /// The longest time until an answer; a blocking event is denied when it runs out. Takes ms, s.
     #[arg(long, value_parser = parse_duration, default_value = "5s", value_name = "TIME")]
     pub(crate) timeout: Duration,
@@ -283,6 +287,14 @@ pub(crate) struct GuardArgs {
     /// event's cwd, else that cwd].
     #[arg(long, value_name = "DIR")]
     pub(crate) root: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RedactArgs {
+    /// A redaction file, JSON or TOML, on top of the policy that comes with triplane; or `off`, to
+    /// measure without it.
+    #[arg(long, value_name = "FILE|off")]
+    pub(crate) redact: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

@@ -10,6 +10,8 @@ mod render;
 mod paint;
 mod stop;
 mod sink_option;
+mod redact_option;
+mod store_mode;
 mod agent_event;
 mod cmd;
 #[cfg(test)]

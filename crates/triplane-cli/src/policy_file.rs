@@ -1,17 +1,17 @@
-//! Reading a policy file, JSON or TOML.
+//! Reading a policy or redaction file, JSON or TOML.
 
 use std::path::Path;
 
 use anyhow::{Context as _, Result, bail};
-use triplane::PermissionPolicy;
+use serde::de::DeserializeOwned;
 
 /// The largest policy file that is read.
 const POLICY_BYTES_MAX: u64 = 4 << 20;
 
-/// Reads the policy at `path`: TOML if its name ends in `.toml`, JSON if it ends in `.json`, and
+/// Reads the `kind` of file at `path`: TOML if its name ends in `.toml`, JSON if it ends in `.json`, and
 /// else JSON if its text begins with `{`.
-pub(crate) fn read(path: &Path) -> Result<PermissionPolicy> {
-    let place = || format!("policy {}", path.display());
+pub(crate) fn read<T: DeserializeOwned>(kind: &str, path: &Path) -> Result<T> {
+    let place = || format!("{kind} {}", path.display());
     let size = std::fs::metadata(path).with_context(place)?.len();
     if size > POLICY_BYTES_MAX {
         bail!("{}: {size} bytes are more than {POLICY_BYTES_MAX}", place());

@@ -11,6 +11,7 @@ use crate::args::DeliverArgs;
 use crate::paint::Screen;
 use crate::render::{Output, chain, complain};
 use crate::sink_option;
+use crate::store_mode;
 
 pub(crate) fn run(args: &DeliverArgs, screen: Screen) -> ExitCode {
     match deliver(args) {
@@ -71,6 +72,7 @@ fn deliver(args: &DeliverArgs) -> Result<Told> {
         .build()
         .context("cannot start the runtime")?;
     tokio.block_on(async {
+        store_mode::report(store);
         let runtime = builder.open().await?;
         let delivered = runtime.deliver_due().await;
         let left = runtime.shutdown(Duration::ZERO).await?;

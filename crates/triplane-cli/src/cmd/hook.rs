@@ -20,11 +20,11 @@ use uuid::Uuid;
 
 use crate::agent_event::agent_event;
 use crate::args::HookArgs;
-use crate::policy_file;
 use crate::render::{chain, complain};
 use crate::sink_option::DESTINATION;
 use crate::stdin::read_question;
 use crate::workspace::Workspaces;
+use crate::{policy_file, redact_option, store_mode};
 
 /// What is kept back of the time for the answer itself, when the work takes all the rest.
 const RESERVE: Duration = Duration::from_millis(20);
@@ -118,8 +118,9 @@ async fn decide(args: &HookArgs, event: HookEvent, budget: Duration) -> Result<R
         .guard(guards::commands())
         .guard(guards::workspace_paths());
     if let Some(policy) = &args.guard.policy {
-        builder = builder.policy(policy_file::read(policy)?);
+        builder = builder.policy(policy_file::read("policy", policy)?);
     }
+    builder = builder.redaction(redact_option::redaction(&args.redact)?);
     let enforcement = match event.phase() {
         Phase::Before if event.can_block(args.harness) => Enforcement::Enforced,
         Phase::Before | Phase::Notice => Enforcement::Advisory,
@@ -134,6 +135,7 @@ async fn decide(args: &HookArgs, event: HookEvent, budget: Duration) -> Result<R
     let repeat = Repeat::SameContentAndJudgement;
     let call = event.tool_call(Workspaces::new(args.guard.root.clone()).of(event.cwd()));
     let event = agent_event(event, identity, call, enforcement, repeat);
+    store_mode::report(&args.store.store);
     let runtime = builder.open().await?;
     let decided = runtime.decide(event).await;
     // An open connection would leave its log behind for the next call to work through.

@@ -7,6 +7,7 @@ use triplane::state::{Store, StoreOptions};
 
 use crate::args::StoreArgs;
 use crate::render::{Output, chain, complain};
+use crate::store_mode;
 
 /// Opens the store, which must exist: to read makes none.
 pub(crate) fn with_store<F>(args: &StoreArgs, read: F) -> ExitCode
@@ -34,6 +35,7 @@ where
         .enable_all()
         .build()
         .context("cannot start the runtime")?;
+    store_mode::report(path);
     tokio.block_on(async {
         let options = StoreOptions::new(path).synchronous(args.synchronous.into());
         let store = Store::open(options).await?;

@@ -176,7 +176,10 @@ impl RedactionPolicy {
             }
         }
         let known = |place: &str, except: &[String]| {
-            let unknown = except.iter().enumerate().find(|(_, id)| !ids.contains(id.as_str()));
+            let unknown = except
+                .iter()
+                .enumerate()
+                .find(|(_, id)| !ids.contains(id.as_str()));
             unknown.map_or(Ok(()), |(n, id)| {
                 Err(RedactionRefused::UnknownShape {
                     place: format!("{place}[{n}]"),

@@ -80,7 +80,12 @@ impl FieldNames {
 fn fold(name: &[u8], folded: &mut Vec<u8>) -> bool {
     folded.clear();
     let counts = |byte: &u8| !matches!(byte, b'_' | b'-' | b'.' | b' ');
-    folded.extend(name.iter().copied().filter(counts).map(|byte| byte.to_ascii_lowercase()));
+    folded.extend(
+        name.iter()
+            .copied()
+            .filter(counts)
+            .map(|byte| byte.to_ascii_lowercase()),
+    );
     !folded.is_empty()
 }
 
@@ -90,9 +95,14 @@ pub(crate) fn is_no_secret(value: &[u8]) -> bool {
     let between = |opening: &[u8], closing: &[u8]| {
         value.starts_with(opening) && value.ends_with(closing) && !value.contains(&b'\n')
     };
-    let variable = |name: &[u8]| name.iter().all(|byte| byte.is_ascii_alphanumeric() || *byte == b'_');
+    let variable = |name: &[u8]| {
+        name.iter()
+            .all(|byte| byte.is_ascii_alphanumeric() || *byte == b'_')
+    };
     value.is_empty()
-        || value.iter().all(|byte| matches!(byte, b'*' | b'.' | b'x' | b'X'))
+        || value
+            .iter()
+            .all(|byte| matches!(byte, b'*' | b'.' | b'x' | b'X'))
         || between(crate::redaction::shape::OPENING.as_bytes(), b"]")
         || between(b"${", b"}")
         || between(b"{{", b"}}")
@@ -111,17 +121,41 @@ mod tests {
             assert!(names.add(name));
         }
         let check = |name: &str, wanted: bool| {
-            assert_eq!(names.holds(name.as_bytes(), &mut Vec::new()), wanted, "{name}");
+            assert_eq!(
+                names.holds(name.as_bytes(), &mut Vec::new()),
+                wanted,
+                "{name}"
+            );
         };
         for secret in [
-            "password", "DB_PASSWORD", "userPassword", "client_secret", "api-key", "X-Api-Key",
-            "Authorization", "Set-Cookie", "token", "GITHUB_TOKEN", "accessToken", "secret",
+            "password",
+            "DB_PASSWORD",
+            "userPassword",
+            "client_secret",
+            "api-key",
+            "X-Api-Key",
+            "Authorization",
+            "Set-Cookie",
+            "token",
+            "GITHUB_TOKEN",
+            "accessToken",
+            "secret",
         ] {
             check(secret, true);
         }
         for plain in [
-            "input_tokens", "next_page_token", "session_id", "tool_use_id", "public_key", "pwd",
-            "passwords_changed", "key", "", "__", "tokenizer", "secretName",
+            "input_tokens",
+            "next_page_token",
+            "session_id",
+            "tool_use_id",
+            "public_key",
+            "pwd",
+            "passwords_changed",
+            "key",
+            "",
+            "__",
+            "tokenizer",
+            "secretName",
         ] {
             check(plain, false);
         }
@@ -129,7 +163,17 @@ mod tests {
 
     #[test]
     fn a_reference_is_no_secret() {
-        for plain in ["", "  ", "****", "xxx", "$TOKEN", "${TOKEN}", "{{ secrets.t }}", "<token>", "[redacted:field]"] {
+        for plain in [
+            "",
+            "  ",
+            "****",
+            "xxx",
+            "$TOKEN",
+            "${TOKEN}",
+            "{{ secrets.t }}",
+            "<token>",
+            "[redacted:field]",
+        ] {
             assert!(is_no_secret(plain.as_bytes()), "{plain}");
         }
         for secret in ["hunter2", "$ecret!", "[redacted", "a<b>"] {

@@ -48,14 +48,17 @@ struct ForTool {
 impl Redaction {
     /// The policy that comes with triplane.
     pub fn shipped() -> Self {
-        Self::of(&RedactionPolicy {
+        let nothing = RedactionPolicy {
             version: REDACTION_VERSION,
             fields: Vec::new(),
             shape: Vec::new(),
             except: Vec::new(),
             tool: Vec::new(),
-        })
-        .expect("the shipped policy has no mistakes")
+        };
+        match Self::with(&nothing) {
+            Ok(shipped) => shipped,
+            Err(refused) => unreachable!("nothing was added to the shipped policy: {refused}"),
+        }
     }
 
     /// The policy that comes with triplane, and `policy` on top of it.
@@ -64,7 +67,61 @@ impl Redaction {
     ///
     /// [`RedactionRefused`] with the place of the first mistake.
     pub fn with(policy: &RedactionPolicy) -> Result<Self, RedactionRefused> {
-        Self::of(policy)
+        let shipped: Vec<&str> = SHIPPED.iter().map(|shape| shape.id).collect();
+        policy.check(&shipped)?;
+        let wanted = SHIPPED
+            .iter()
+            .filter(|shape| !policy.except.iter().any(|id| id == shape.id));
+        let mut shapes: Vec<Shape> = wanted.map(Shape::shipped).collect();
+        for (n, shape) in policy.shape.iter().enumerate() {
+            let compiled = Shape::declared(
+                shape.id.clone(),
+                shape.anchors.clone(),
+                shape.pattern.clone(),
+            );
+            shapes.push(compiled.map_err(|error| RedactionRefused::Pattern {
+                place: format!("shape[{n}].pattern"),
+                error,
+            })?);
+        }
+        let scanner = Scanner::new(shapes);
+        let mut fields = FieldNames::default();
+        for name in field::SHIPPED {
+            fields.add(name);
+        }
+        add_fields(&mut fields, &policy.fields, "fields")?;
+        let mut tools = Vec::with_capacity(policy.tool.len());
+        for (n, tool) in policy.tool.iter().enumerate() {
+            let mut fields = FieldNames::default();
+            add_fields(&mut fields, &tool.fields, &format!("tool[{n}].fields"))?;
+            tools.push(ForTool {
+                name: tool.name.split('*').map(str::to_ascii_lowercase).collect(),
+                fields,
+                off: tool
+                    .except
+                    .iter()
+                    .filter_map(|id| scanner.position(id))
+                    .collect(),
+            });
+        }
+        let added = match serde_json::to_vec(policy) {
+            Ok(added) => added,
+            Err(error) => unreachable!("names and patterns are JSON: {error}"),
+        };
+        let whole = [
+            SHIPPED_TEXT.as_bytes(),
+            field::SHIPPED.join("\n").as_bytes(),
+            &added,
+        ]
+        .join(&0);
+        Ok(Self {
+            in_force: Some(Arc::new(InForce {
+                scanner,
+                fields,
+                tools,
+                digest: Digest::of(&whole).to_string().into(),
+            })),
+        })
     }
 
     /// Hides nothing: for measurements. Every row says so.
@@ -89,49 +146,13 @@ impl Redaction {
         }
         Cow::Owned(hiding.without(text, &found, ""))
     }
-
-    fn of(policy: &RedactionPolicy) -> Result<Self, RedactionRefused> {
-        let shipped: Vec<&str> = SHIPPED.iter().map(|shape| shape.id).collect();
-        policy.check(&shipped)?;
-        let wanted = SHIPPED.iter().filter(|shape| !policy.except.iter().any(|id| id == shape.id));
-        let mut shapes: Vec<Shape> = wanted.map(Shape::shipped).collect();
-        for (n, shape) in policy.shape.iter().enumerate() {
-            let compiled = Shape::declared(shape.id.clone(), shape.anchors.clone(), shape.pattern.clone());
-            shapes.push(compiled.map_err(|error| RedactionRefused::Pattern {
-                place: format!("shape[{n}].pattern"),
-                error,
-            })?);
-        }
-        let scanner = Scanner::new(shapes);
-        let mut fields = FieldNames::default();
-        for name in field::SHIPPED {
-            fields.add(name);
-        }
-        add_fields(&mut fields, &policy.fields, "fields")?;
-        let mut tools = Vec::with_capacity(policy.tool.len());
-        for (n, tool) in policy.tool.iter().enumerate() {
-            let mut fields = FieldNames::default();
-            add_fields(&mut fields, &tool.fields, &format!("tool[{n}].fields"))?;
-            tools.push(ForTool {
-                name: tool.name.split('*').map(str::to_ascii_lowercase).collect(),
-                fields,
-                off: tool.except.iter().filter_map(|id| scanner.position(id)).collect(),
-            });
-        }
-        let added = serde_json::to_vec(policy).expect("names and patterns are JSON");
-        let whole = [SHIPPED_TEXT.as_bytes(), field::SHIPPED.join("\n").as_bytes(), &added].join(&0);
-        Ok(Self {
-            in_force: Some(Arc::new(InForce {
-                scanner,
-                fields,
-                tools,
-                digest: Digest::of(&whole).to_string().into(),
-            })),
-        })
-    }
 }
 
-fn add_fields(names: &mut FieldNames, added: &[String], place: &str) -> Result<(), RedactionRefused> {
+fn add_fields(
+    names: &mut FieldNames,
+    added: &[String],
+    place: &str,
+) -> Result<(), RedactionRefused> {
     match added.iter().enumerate().find(|(_, name)| !names.add(name)) {
         None => Ok(()),
         Some((n, name)) => Err(RedactionRefused::Name {
@@ -205,7 +226,10 @@ impl<'r> Hiding<'r> {
             .collect();
         Self {
             in_force,
-            off: tools.iter().flat_map(|tool| tool.off.iter().copied()).collect(),
+            off: tools
+                .iter()
+                .flat_map(|tool| tool.off.iter().copied())
+                .collect(),
             tools,
             scratch: Scratch::default(),
             folded: Vec::new(),
@@ -318,14 +342,20 @@ impl<'r> Hiding<'r> {
 impl Watch for Hiding<'_> {
     fn is_secret_field(&mut self, name: &[u8]) -> bool {
         let folded = &mut self.folded;
-        self.in_force.is_some_and(|it| it.fields.holds(name, folded))
-            || self.tools.iter().any(|tool| tool.fields.holds(name, folded))
+        self.in_force
+            .is_some_and(|it| it.fields.holds(name, folded))
+            || self
+                .tools
+                .iter()
+                .any(|tool| tool.fields.holds(name, folded))
     }
 
     fn secrets(&mut self, text: &[u8]) -> Vec<Found> {
         let mut found = Vec::new();
         if let Some(in_force) = self.in_force {
-            in_force.scanner.find(text, &self.off, &mut self.scratch, &mut found);
+            in_force
+                .scanner
+                .find(text, &self.off, &mut self.scratch, &mut found);
             if self.quotes {
                 self.quoted(text, &mut found);
             }

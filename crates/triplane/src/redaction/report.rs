@@ -56,7 +56,11 @@ impl Looked {
         }
         let at = at();
         // The secrets of one text come one after the other.
-        let mut last = self.redacted.iter_mut().rev().take_while(|place| place.at == at);
+        let mut last = self
+            .redacted
+            .iter_mut()
+            .rev()
+            .take_while(|place| place.at == at);
         match last.find(|place| place.shape == shape) {
             Some(place) => place.count += 1,
             None => self.redacted.push(Place {
@@ -68,7 +72,10 @@ impl Looked {
     }
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "the form that serde calls")]
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "the form that serde calls"
+)]
 fn is_zero(count: &u64) -> bool {
     *count == 0
 }

@@ -69,7 +69,6 @@ impl Scanner {
         self.shapes.iter().position(|shape| shape.id == id)
     }
 
-
     /// Adds the secrets in `text` to `found`, but for those of shapes in `off`.
     pub(crate) fn find(
         &self,

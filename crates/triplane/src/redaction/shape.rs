@@ -65,7 +65,11 @@ impl Shape {
     ///
     /// What is wrong with the pattern. It is compiled here, once, for the answer; a hook pays for
     /// its user's own patterns only.
-    pub(crate) fn declared(id: String, anchors: Vec<String>, pattern: String) -> Result<Self, String> {
+    pub(crate) fn declared(
+        id: String,
+        anchors: Vec<String>,
+        pattern: String,
+    ) -> Result<Self, String> {
         let regex = compile(&pattern).map_err(|error| error.to_string())?;
         if regex.is_match(b"") {
             return Err("it matches the empty text".to_owned());

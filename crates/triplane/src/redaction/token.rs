@@ -40,7 +40,11 @@ pub(crate) fn decode(raw: &[u8], said: &mut Vec<u8>) {
 
 /// Calls `raw_range` with the place in `raw` of each of the `spans` of what it says. The spans are
 /// in order and do not overlap; one that begins or ends inside an escape has all of the escape.
-pub(crate) fn locate(raw: &[u8], spans: &[Range<usize>], mut raw_range: impl FnMut(usize, Range<usize>)) {
+pub(crate) fn locate(
+    raw: &[u8],
+    spans: &[Range<usize>],
+    mut raw_range: impl FnMut(usize, Range<usize>),
+) {
     let (mut at, mut said) = (0, 0);
     let mut current = part(raw, at, None);
     // Moves on until the part that holds the said byte `wanted`.

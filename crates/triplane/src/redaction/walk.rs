@@ -118,9 +118,8 @@ impl Walk<'_> {
                 b'}' | b']' => self.close(),
                 b',' => self.next(),
                 b'-' | b'0'..=b'9' if secret => {
-                    let digits = |byte: &&u8| {
-                        matches!(byte, b'0'..=b'9' | b'+' | b'-' | b'.' | b'e' | b'E')
-                    };
+                    let digits =
+                        |byte: &&u8| matches!(byte, b'0'..=b'9' | b'+' | b'-' | b'.' | b'e' | b'E');
                     let end = at + bytes[at..].iter().take_while(digits).count();
                     self.whole(at..end, watch);
                     secret = false;
@@ -174,7 +173,12 @@ impl Walk<'_> {
         }
     }
 
-    fn search(&mut self, token: &Range<usize>, escaped: bool, watch: &mut impl Watch) -> Vec<Found> {
+    fn search(
+        &mut self,
+        token: &Range<usize>,
+        escaped: bool,
+        watch: &mut impl Watch,
+    ) -> Vec<Found> {
         watch.secrets(self.said(token, escaped))
     }
 
@@ -200,7 +204,9 @@ impl Walk<'_> {
         let spans: Vec<Range<usize>> = found.iter().map(|it| it.span.clone()).collect();
         let mut places = spans.clone();
         if escaped {
-            locate(&text.as_bytes()[token.clone()], &spans, |n, raw| places[n] = raw);
+            locate(&text.as_bytes()[token.clone()], &spans, |n, raw| {
+                places[n] = raw
+            });
         }
         for (found, place) in found.iter().zip(places) {
             let id = watch.id(found);
@@ -312,7 +318,10 @@ fn push_step(pointer: &mut String, key: &str) {
 
 fn skip_blank(bytes: &[u8], at: usize) -> usize {
     let open = bytes.get(at..).unwrap_or_default();
-    at + open.iter().take_while(|byte| byte.is_ascii_whitespace()).count()
+    at + open
+        .iter()
+        .take_while(|byte| byte.is_ascii_whitespace())
+        .count()
 }
 
 /// The place after the container that opens at `at`.

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, Result, bail};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use triplane::state::commit::Repeat;
-use triplane::{Enforcement, Pending, Runtime, guards};
+use triplane::{Enforcement, Pending, Redaction, Runtime, guards};
 use triplane_external_hooks::{
     Entry, HookEvent, Item, Occurrences, Skip, identity, occurrence_key,
 };
@@ -23,7 +23,7 @@ use crate::paint::Screen;
 use crate::render::{Output, chain, complain};
 use crate::stop::{Stop, StopSignal};
 use crate::workspace::Workspaces;
-use crate::{policy_file, sink_option};
+use crate::{policy_file, redact_option, sink_option, store_mode};
 
 /// How many events may wait for their commit: several of the store's transactions, so that judging
 /// goes on while one is written.
@@ -60,13 +60,15 @@ fn replay(args: &ReplayArgs, screen: Screen) -> Result<Ending> {
         .guard
         .policy
         .as_deref()
-        .map(policy_file::read)
+        .map(|path| policy_file::read("policy", path))
         .transpose()?;
+    let redaction = redact_option::redaction(&args.redact)?;
     let mut builder = Runtime::durable(&args.store.store)
         .synchronous(args.store.synchronous.into())
         .busy_timeout(args.wait.busy_timeout)
         .guard(guards::commands())
-        .guard(guards::workspace_paths());
+        .guard(guards::workspace_paths())
+        .redaction(redaction.clone());
     if let Some(policy) = policy {
         builder = builder.policy(policy);
     }
@@ -78,7 +80,7 @@ fn replay(args: &ReplayArgs, screen: Screen) -> Result<Ending> {
         .context("cannot start the runtime")?;
     tokio.block_on(async {
         let stop = Stop::listen()?;
-        let mut run = Run::new(args, screen, stop, &reading);
+        let mut run = Run::new(args, screen, stop, redaction, &reading);
         run.through(reading, builder).await
     })
 }
@@ -100,7 +102,13 @@ struct Run<'a> {
 }
 
 impl<'a> Run<'a> {
-    fn new(args: &'a ReplayArgs, screen: Screen, stop: Stop, reading: &Reading) -> Self {
+    fn new(
+        args: &'a ReplayArgs,
+        screen: Screen,
+        stop: Stop,
+        redaction: Redaction,
+        reading: &Reading,
+    ) -> Self {
         let summary = Summary {
             format: reading.format.to_string(),
             store: args.store.store.display().to_string(),
@@ -113,7 +121,7 @@ impl<'a> Run<'a> {
             started: Instant::now(),
             line: 0,
             summary,
-            table: Table::new(args.json, screen),
+            table: Table::new(args.json, screen, redaction),
             out: Output::new(),
             bar: progress_bar(reading.size, screen),
             workspaces: Workspaces::new(args.guard.root.clone()),
@@ -158,6 +166,7 @@ impl<'a> Run<'a> {
                 match what {
                     Entry::Event(event) => {
                         if let Some(builder) = builder.take() {
+                            store_mode::report(&self.args.store.store);
                             runtime = Some(builder.open().await?);
                         }
                         let runtime = runtime.as_ref().expect("opened with the first event");

@@ -1,7 +1,7 @@
 //! The decisions that matter, a row each, as they are committed.
 
 use serde::Serialize;
-use triplane::{Decided, ToolCallDecision};
+use triplane::{Decided, Redaction, ToolCallDecision};
 use triplane_external_hooks::HookEvent;
 
 use crate::paint::{Ink, Screen};
@@ -19,6 +19,8 @@ pub(crate) struct Row {
 pub(crate) struct Table {
     json: bool,
     screen: Screen,
+    /// What is shown may end in a file, too.
+    redaction: Redaction,
     any: bool,
 }
 
@@ -50,10 +52,11 @@ impl Row {
 }
 
 impl Table {
-    pub(crate) fn new(json: bool, screen: Screen) -> Self {
+    pub(crate) fn new(json: bool, screen: Screen, redaction: Redaction) -> Self {
         Self {
             json,
             screen,
+            redaction,
             any: false,
         }
     }
@@ -70,6 +73,7 @@ impl Table {
             (ToolCallDecision::Allowed, Some(failure)) => ("failed", "", failure.as_str()),
             (ToolCallDecision::Allowed, None) => return,
         };
+        let reason = &*self.redaction.text(reason);
         if self.json {
             let decision = match decision {
                 "would deny" => "would_deny",

@@ -52,7 +52,11 @@ fn key() -> String {
 #[test]
 fn every_shape_finds_its_secrets_and_nothing_else() {
     for case in cases() {
-        let except: Vec<&str> = SHIPPED.iter().map(|it| it.id).filter(|id| *id != case.id).collect();
+        let except: Vec<&str> = SHIPPED
+            .iter()
+            .map(|it| it.id)
+            .filter(|id| *id != case.id)
+            .collect();
         let alone = policy(&json!({"version": 1, "except": except}).to_string());
         for found in &case.found {
             let text = found.replace('¦', "");
@@ -80,7 +84,9 @@ fn what_looks_random_is_not_a_secret() {
     let image: String = (0..200_000_u32)
         .map(|n| {
             let mixed = n.wrapping_mul(2_654_435_761) >> 26;
-            char::from(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"[mixed as usize])
+            char::from(
+                b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"[mixed as usize],
+            )
         })
         .collect();
     for text in [
@@ -103,7 +109,9 @@ fn what_looks_random_is_not_a_secret() {
 fn only_the_string_that_holds_a_secret_changes() {
     let key = key();
     check(
-        &format!(r#"{{ "z" : 12345678901234567890.10 , "b":"\ud800\/", "a":["x {key}","\u0041"] , "n":1e400 }}"#),
+        &format!(
+            r#"{{ "z" : 12345678901234567890.10 , "b":"\ud800\/", "a":["x {key}","\u0041"] , "n":1e400 }}"#
+        ),
         r#"{ "z" : 12345678901234567890.10 , "b":"\ud800\/", "a":["x [redacted:aws.access-key]","\u0041"] , "n":1e400 }"#,
     );
     // Escapes within a secret do not hide it.
@@ -152,10 +160,16 @@ fn the_account_says_what_was_hidden_where() {
     let (_, account) = redacted(
         &SHIPPED_POLICY,
         None,
-        &format!(r#"{{"tool_input":{{"command":"a {key} b {key}","a/b":[0,{{"password":"p"}}]}}}}"#),
+        &format!(
+            r#"{{"tool_input":{{"command":"a {key} b {key}","a/b":[0,{{"password":"p"}}]}}}}"#
+        ),
     );
     assert_eq!(account["version"], 1);
-    assert!(account["policy"].as_str().is_some_and(|it| it.starts_with("sha256-v1:")));
+    assert!(
+        account["policy"]
+            .as_str()
+            .is_some_and(|it| it.starts_with("sha256-v1:"))
+    );
     assert_eq!(
         account["redacted"],
         json!([
@@ -192,14 +206,21 @@ fn a_tool_has_fields_and_exceptions_of_its_own() {
     let redaction = policy(
         r#"{"version":1,"fields":["pin"],"tool":[{"name":"mcp__vault__*","fields":["tool_response"],"except":["aws.access-key"]}]}"#,
     );
-    let text = format!(r#"{{"pin":1234,"tool_response":{{"a":1}},"c":"{}"}}"#, key());
+    let text = format!(
+        r#"{{"pin":1234,"tool_response":{{"a":1}},"c":"{}"}}"#,
+        key()
+    );
     let of = |tool| redacted(&redaction, tool, &text).0;
-    let bare = r#"{"pin":"[redacted:field]","tool_response":{"a":1},"c":"[redacted:aws.access-key]"}"#;
+    let bare =
+        r#"{"pin":"[redacted:field]","tool_response":{"a":1},"c":"[redacted:aws.access-key]"}"#;
     assert_eq!(of(None), bare);
     assert_eq!(of(Some("Bash")), bare);
     assert_eq!(
         of(Some("mcp__VAULT__read")),
-        format!(r#"{{"pin":"[redacted:field]","tool_response":"[redacted:field]","c":"{}"}}"#, key())
+        format!(
+            r#"{{"pin":"[redacted:field]","tool_response":"[redacted:field]","c":"{}"}}"#,
+            key()
+        )
     );
 }
 
@@ -207,7 +228,9 @@ fn a_tool_has_fields_and_exceptions_of_its_own() {
 fn a_policy_with_a_mistake_is_refused_with_its_place() {
     let check = |text: &str, wanted: &str| {
         let refused = match serde_json::from_str::<RedactionPolicy>(text) {
-            Ok(policy) => Redaction::with(&policy).map(|_| ()).map_err(|error| error.to_string()),
+            Ok(policy) => Redaction::with(&policy)
+                .map(|_| ())
+                .map_err(|error| error.to_string()),
             Err(error) => Err(error.to_string()),
         };
         let refused = refused.expect_err(text);
@@ -216,21 +239,45 @@ fn a_policy_with_a_mistake_is_refused_with_its_place() {
     let shape = |shape: &str| format!(r#"{{"version":1,"shape":[{shape}]}}"#);
     check(r#"{"version":2}"#, "version: 2 is not 1");
     check(r#"{"version":1,"field":["x"]}"#, "unknown field `field`");
-    check(r#"{"version":1,"fields":["a","__"]}"#, "fields[1]: \"__\" is no name");
-    check(r#"{"version":1,"except":["x"]}"#, "except[0]: there is no shape \"x\"");
+    check(
+        r#"{"version":1,"fields":["a","__"]}"#,
+        "fields[1]: \"__\" is no name",
+    );
+    check(
+        r#"{"version":1,"except":["x"]}"#,
+        "except[0]: there is no shape \"x\"",
+    );
     check(r#"{"version":1,"tool":[{"name":""}]}"#, "tool[0].name");
-    check(&shape(r#"{"id":"A","anchors":["abc"],"pattern":"abc"}"#), "shape[0].id: \"A\" is no id");
-    check(&shape(r#"{"id":"jwt","anchors":["abc"],"pattern":"abc"}"#), "is taken by another shape");
-    check(&shape(r#"{"id":"a","anchors":["ab"],"pattern":"abc"}"#), "shape[0].anchors");
-    check(&shape(r#"{"id":"a","anchors":["abc"],"pattern":"("}"#), "shape[0].pattern");
-    check(&shape(r#"{"id":"a","anchors":["abc"],"pattern":"a*"}"#), "matches the empty text");
+    check(
+        &shape(r#"{"id":"A","anchors":["abc"],"pattern":"abc"}"#),
+        "shape[0].id: \"A\" is no id",
+    );
+    check(
+        &shape(r#"{"id":"jwt","anchors":["abc"],"pattern":"abc"}"#),
+        "is taken by another shape",
+    );
+    check(
+        &shape(r#"{"id":"a","anchors":["ab"],"pattern":"abc"}"#),
+        "shape[0].anchors",
+    );
+    check(
+        &shape(r#"{"id":"a","anchors":["abc"],"pattern":"("}"#),
+        "shape[0].pattern",
+    );
+    check(
+        &shape(r#"{"id":"a","anchors":["abc"],"pattern":"a*"}"#),
+        "matches the empty text",
+    );
 }
 
 #[test]
 fn what_is_added_changes_the_digest() {
     let shipped = Redaction::shipped();
     assert_eq!(shipped.digest(), Redaction::default().digest());
-    assert_ne!(shipped.digest(), policy(r#"{"version":1,"fields":["pin"]}"#).digest());
+    assert_ne!(
+        shipped.digest(),
+        policy(r#"{"version":1,"fields":["pin"]}"#).digest()
+    );
     assert_eq!(Redaction::off().digest(), None);
 }
 
@@ -242,8 +289,29 @@ fn fragment() -> impl Strategy<Value = String> {
         .map(|text| text.replace(['«', '»', '¦'], ""))
         .collect();
     let pieces = [
-        "[redacted:jwt]", "[redacted:", "]", "password=", "token: ", "Bearer ", "://", "@", "\"", "\\", "\n", "-",
-        "é", "😀", "eyJ", "AKIA", "=", ":", " ", "'", "PASSWORD=", "sk-", "a1b2c3d4e5f6g7h8",
+        "[redacted:jwt]",
+        "[redacted:",
+        "]",
+        "password=",
+        "token: ",
+        "Bearer ",
+        "://",
+        "@",
+        "\"",
+        "\\",
+        "\n",
+        "-",
+        "é",
+        "😀",
+        "eyJ",
+        "AKIA",
+        "=",
+        ":",
+        " ",
+        "'",
+        "PASSWORD=",
+        "sk-",
+        "a1b2c3d4e5f6g7h8",
     ];
     prop_oneof![
         proptest::sample::select(secrets),
@@ -263,10 +331,14 @@ fn value() -> impl Strategy<Value = Value> {
         Just(Value::Null),
     ];
     leaf.prop_recursive(4, 24, 4, |inner| {
-        let key = prop_oneof![text(), proptest::sample::select(vec!["password", "a", "token"]).prop_map(str::to_owned)];
+        let key = prop_oneof![
+            text(),
+            proptest::sample::select(vec!["password", "a", "token"]).prop_map(str::to_owned)
+        ];
         prop_oneof![
             proptest::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
-            proptest::collection::vec((key, inner), 0..4).prop_map(|fields| Value::Object(fields.into_iter().collect())),
+            proptest::collection::vec((key, inner), 0..4)
+                .prop_map(|fields| Value::Object(fields.into_iter().collect())),
         ]
     })
 }
@@ -280,7 +352,11 @@ fn written(value: &Value, escape: bool) -> String {
     let mut out = String::new();
     let mut in_escape = false;
     for character in text.chars() {
-        if character.is_ascii_alphabetic() && !in_escape && character as u32 % 3 == 0 && !"truefalsn".contains(character) {
+        if character.is_ascii_alphabetic()
+            && !in_escape
+            && character as u32 % 3 == 0
+            && !"truefalsn".contains(character)
+        {
             out.push_str(&format!("\\u{:04x}", character as u32));
         } else {
             out.push(character);
