@@ -39,3 +39,8 @@ pub use triplane_interception::{
 pub use triplane_kernel::{CancelCause, HandlerFailure, Scope};
 pub use triplane_signals::{EmitterRole, Observer, Signal, SignalFilter, SignalKind};
 pub use triplane_state as state;
+
+/// The example of the README, compiled.
+#[cfg(all(doctest, feature = "guards", feature = "sink-file"))]
+#[doc = include_str!("../README.md")]
+struct Readme;
