@@ -16,6 +16,7 @@ mod layers;
 mod unused;
 mod ci;
 mod bench;
+mod conformance;
 
 use std::process::ExitCode;
 
@@ -28,6 +29,7 @@ const COMMANDS: &str = "\
 cargo xtask ci [--fast]   everything that must pass before a change lands; --fast: the quick half
 cargo xtask layers        arrows between crates, order of modules, paths of ARCHITECTURE.md
 cargo xtask unused        dependencies that a manifest names and no source uses
+cargo xtask conformance … the legacy names beside what was recorded, and the matrix that gates them
 cargo xtask bench …       what the program takes: hook, replay
 cargo xtask downstream    each layer by itself, built outside the workspace: what it pulls, and a run
 ";
@@ -55,6 +57,7 @@ fn run(arguments: &[&str]) -> anyhow::Result<ExitCode> {
         ["layers"] => Ok(report("layers", &layers::check(&Workspace::here()?)?)),
         ["unused"] => Ok(report("unused", &unused::check(&Workspace::here()?))),
         ["downstream"] => ci::downstream(&Workspace::here()?),
+        ["conformance", rest @ ..] => conformance::run(&Workspace::here()?, rest),
         ["bench", rest @ ..] => bench::run(&Workspace::here()?, rest),
         other => bail!("no such command: {}\n\n{COMMANDS}", other.join(" ")),
     }

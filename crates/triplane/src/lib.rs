@@ -22,6 +22,7 @@ mod evidence;
 pub mod redaction;
 pub mod operation;
 mod runtime;
+pub mod legacy;
 #[cfg(feature = "guards")]
 pub mod guards;
 #[cfg(any(feature = "sink-file", feature = "sink-argv"))]

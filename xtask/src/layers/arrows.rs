@@ -57,6 +57,7 @@ const ARROWS: &[(&str, &[Arrow])] = &[
             to("triplane-state"),
         ],
     ),
+    ("triplane-conformance", EVERYTHING),
     ("triplane-tests", EVERYTHING),
     ("triplane-bench", EVERYTHING),
     ("xtask", EVERYTHING),

@@ -1,0 +1,177 @@
+//! Reading scenarios, and writing values as traces have them.
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value as Json, json};
+use triplane::legacy::{Message, Raised, Record, Signal, TypeName, Value};
+use triplane_signals::SignalClass;
+
+use crate::fault;
+
+/// Fields of a scenario.
+pub(crate) trait Fields {
+    /// The text of a field; empty when there is none.
+    fn text(&self, name: &str) -> &str;
+    /// The number of a field.
+    fn number(&self, name: &str) -> Option<u64>;
+    /// The items of a field; empty when there is none.
+    fn list(&self, name: &str) -> &[Value];
+    /// Whether the field is there and true.
+    fn flag(&self, name: &str) -> bool;
+}
+
+impl Fields for Value {
+    fn text(&self, name: &str) -> &str {
+        match self.field(name) {
+            Some(Self::Text(text)) => text,
+            _ => "",
+        }
+    }
+
+    fn number(&self, name: &str) -> Option<u64> {
+        match self.field(name) {
+            Some(Self::Integer(number)) => u64::try_from(*number).ok(),
+            _ => None,
+        }
+    }
+
+    fn list(&self, name: &str) -> &[Value] {
+        match self.field(name) {
+            Some(Self::List(items)) => items,
+            _ => &[],
+        }
+    }
+
+    fn flag(&self, name: &str) -> bool {
+        self.field(name).is_some_and(Self::is_truthy)
+    }
+}
+
+/// The texts of a list.
+pub(crate) fn texts(items: &[Value]) -> Vec<String> {
+    let texts = items.iter().filter_map(|item| match item {
+        Value::Text(text) => Some(text.to_string()),
+        _ => None,
+    });
+    texts.collect()
+}
+
+pub(crate) fn class(name: &str) -> Option<SignalClass> {
+    SignalClass::ALL
+        .iter()
+        .copied()
+        .find(|class| class.as_str() == name)
+}
+
+/// The value that a scenario writes.
+pub(crate) fn payload(written: &Value) -> Value {
+    match written {
+        Value::List(items) => items.iter().map(payload).collect::<Vec<_>>().into(),
+        Value::Map(entries) => {
+            let rest = |left_out: &[&str]| -> Vec<(String, Value)> {
+                let kept = entries
+                    .iter()
+                    .filter(|(name, _)| !left_out.contains(&name.as_str()));
+                kept.map(|(name, value)| (name.clone(), payload(value)))
+                    .collect()
+            };
+            if written.field("$type").is_some() {
+                record(written.text("$type"), rest(&["$type"]))
+            } else if written.field("$signal").is_some() {
+                Value::Signal(Arc::new(signal(written)))
+            } else if let Some(spec) = written.field("$error") {
+                Value::Error(Raised::from(fault::make(spec)))
+            } else {
+                rest(&[]).into()
+            }
+        }
+        plain => plain.clone(),
+    }
+}
+
+fn record(type_name: &str, fields: Vec<(String, Value)>) -> Value {
+    let supertypes = match type_name {
+        "beta" => vec![TypeName::from_static("alpha")],
+        _ => Vec::new(),
+    };
+    Value::from(Record {
+        type_name: TypeName::new(type_name),
+        supertypes,
+        fields,
+    })
+}
+
+pub(crate) fn signal(written: &Value) -> Signal {
+    let class = class(written.text("$signal")).unwrap_or(SignalClass::Signal);
+    let mut signal = Signal::new(class);
+    for (name, value) in written.fields() {
+        match name.as_str() {
+            "$signal" => {}
+            "role" => signal.emitter_role = Some(written.text("role").to_owned()),
+            "data" => signal.data = payload(value),
+            _ => signal.fields.push((name.clone(), payload(value))),
+        }
+    }
+    signal
+}
+
+/// The fields of a signal that a trace shows when they are not empty.
+const SHOWN: [&str; 5] = ["op_id", "name", "run_id", "schedule_id", "reason_code"];
+
+/// A value as a trace has it.
+pub(crate) fn normal(value: &Value) -> Json {
+    match value {
+        Value::List(items) => items.iter().map(normal).collect(),
+        Value::Map(entries) => object(entries),
+        Value::Record(record) => {
+            let mut shown = match object(&record.fields) {
+                Json::Object(fields) => fields,
+                _ => Map::new(),
+            };
+            shown.retain(|_, value| !value.is_null());
+            shown.insert("$type".to_owned(), json!(record.type_name.as_str()));
+            Json::Object(shown)
+        }
+        Value::Signal(signal) => normal_signal(signal),
+        Value::Error(raised) => json!({"$error": fault::describe_raised(raised)}),
+        plain => plain.to_json(),
+    }
+}
+
+fn object(entries: &[(String, Value)]) -> Json {
+    let entries = entries
+        .iter()
+        .map(|(name, value)| (name.clone(), normal(value)));
+    Json::Object(entries.collect())
+}
+
+pub(crate) fn normal_signal(signal: &Signal) -> Json {
+    if signal.class == SignalClass::HookSignal {
+        let kwargs = signal.field("kwargs").cloned().unwrap_or_default();
+        let mut shown = normal(&kwargs);
+        if let Some(Value::Text(text)) = kwargs.field("exception") {
+            shown["exception"] = fault::describe_text(text);
+        }
+        return json!({"$signal": "hook_signal", "point": signal.text("point"), "kwargs": shown});
+    }
+    let mut shown = json!({"$signal": signal.class.as_str(), "data": normal(&signal.data)});
+    if let Some(role) = &signal.emitter_role {
+        shown["role"] = json!(role);
+    }
+    for name in SHOWN {
+        if let Some(value) = signal.field(name)
+            && value.is_truthy()
+        {
+            shown[name] = normal(value);
+        }
+    }
+    shown
+}
+
+pub(crate) fn normal_message(message: &Message) -> Json {
+    let mut shown = json!({"$message": message.kind.as_str()});
+    if message.content.is_truthy() {
+        shown["text"] = normal(&message.content);
+    }
+    shown
+}

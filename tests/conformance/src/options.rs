@@ -1,0 +1,92 @@
+//! What the command is asked for.
+
+use std::path::PathBuf;
+
+use anyhow::{Context as _, bail};
+
+use crate::suite::Tree;
+
+pub(crate) const USAGE: &str = "\
+cargo xtask conformance [--filter TEXT] [--json] [--release] [--scenarios DIR --traces DIR]
+
+  --filter TEXT    only scenarios whose id holds TEXT; the matrix is not judged
+  --json           one object for each scenario, then a summary
+  --release        what is due fails, too
+  --scenarios DIR --traces DIR   another tree; the matrix is not judged
+
+Ends with 1 when a scenario fails or a row of the matrix has no evidence.
+";
+
+/// The options of one run.
+#[derive(Debug)]
+pub(crate) struct Options {
+    pub(crate) filter: String,
+    pub(crate) report: Report,
+    pub(crate) due: Due,
+    pub(crate) tree: Tree,
+    /// Whether what ran is all that the matrix asks for.
+    pub(crate) judged: Judged,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Report {
+    Text,
+    Json,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Due {
+    Allowed,
+    Fails,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Judged {
+    Matrix,
+    ScenariosOnly,
+}
+
+impl Options {
+    pub(crate) fn parse(arguments: impl IntoIterator<Item = String>) -> anyhow::Result<Self> {
+        let mut options = Self {
+            filter: String::new(),
+            report: Report::Text,
+            due: Due::Allowed,
+            tree: Tree::recorded(),
+            judged: Judged::Matrix,
+        };
+        let (mut scenarios, mut traces) = (None, None);
+        let mut arguments = arguments.into_iter();
+        while let Some(argument) = arguments.next() {
+            let mut value = || {
+                arguments
+                    .next()
+                    .with_context(|| format!("{argument} needs a value"))
+            };
+            match argument.as_str() {
+                "--filter" => options.filter = value()?,
+                "--scenarios" => scenarios = Some(PathBuf::from(value()?)),
+                "--traces" => traces = Some(PathBuf::from(value()?)),
+                "--json" => options.report = Report::Json,
+                "--release" => options.due = Due::Fails,
+                other => bail!("no such option: {other}\n\n{USAGE}"),
+            }
+        }
+        match (scenarios, traces) {
+            (None, None) => {}
+            (Some(scenarios), Some(traces)) => {
+                options.tree = Tree {
+                    scenarios,
+                    traces,
+                    deliberate: None,
+                };
+                options.judged = Judged::ScenariosOnly;
+            }
+            _ => bail!("--scenarios and --traces go together\n\n{USAGE}"),
+        }
+        if !options.filter.is_empty() {
+            options.judged = Judged::ScenariosOnly;
+        }
+        Ok(options)
+    }
+}

@@ -1,0 +1,63 @@
+//! The recorded scenarios as a test, and the policies behind the legacy names.
+
+use std::path::Path;
+
+use triplane::legacy::{
+    Broadcaster, HookBus, HookPoint, MessageManager, SchedulerSignalBus, SessionObserver,
+    TerminalCallbackRegistry, TypeName,
+};
+use triplane_kernel::profile::{ProfileName, TERMINAL_BUDGET};
+
+use crate::matrix::Matrix;
+use crate::suite::{Tree, Verdict};
+
+#[test]
+fn everything_that_was_recorded_comes_and_every_row_has_evidence() {
+    let outcomes = Tree::recorded().run("").unwrap();
+    for outcome in &outcomes {
+        if let Verdict::Failed(difference) = &outcome.verdict {
+            panic!("{}: - recorded, + came\n{difference}", outcome.id);
+        }
+    }
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("matrix.toml");
+    let judgement = Matrix::read(&file).unwrap().judge(&outcomes);
+    assert_eq!(judgement.blocking, Vec::<String>::new());
+}
+
+#[test]
+fn every_adapter_runs_under_the_policy_of_its_profile() {
+    let manager = MessageManager::new();
+    let [sync, asynchronous] = manager.policies();
+    let broadcaster = Broadcaster::new(TypeName::from_static("event"));
+    let terminal = TerminalCallbackRegistry::new(TERMINAL_BUDGET);
+    let digests = [
+        (ProfileName::Broadcaster, broadcaster.policy().snapshot()),
+        (
+            ProfileName::SessionObserver,
+            SessionObserver::new().policy().snapshot(),
+        ),
+        (ProfileName::MessageAddedSync, sync.snapshot()),
+        (ProfileName::MessageAddedAsync, asynchronous.snapshot()),
+        (
+            ProfileName::SchedulerSignalBus,
+            SchedulerSignalBus::new().policy().snapshot(),
+        ),
+        (ProfileName::TerminalCallbacks, terminal.policy().snapshot()),
+    ];
+    for (profile, snapshot) in digests {
+        assert_eq!(
+            snapshot.digest(),
+            profile.snapshot().digest(),
+            "{}",
+            profile.as_str()
+        );
+    }
+    for point in HookPoint::ALL {
+        let stages = HookBus::stages(*point).snapshot();
+        assert_eq!(
+            stages.digest(),
+            point.profile().snapshot().digest(),
+            "{point}"
+        );
+    }
+}
