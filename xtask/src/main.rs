@@ -30,7 +30,7 @@ cargo xtask ci [--fast]   everything that must pass before a change lands; --fas
 cargo xtask layers        arrows between crates, order of modules, paths of ARCHITECTURE.md
 cargo xtask unused        dependencies that a manifest names and no source uses
 cargo xtask conformance … the legacy names beside what was recorded, and the matrix that gates them
-cargo xtask bench …       what the program takes: hook, replay
+cargo xtask bench …       what things take: kernel, hook, replay
 cargo xtask downstream    each layer by itself, built outside the workspace: what it pulls, and a run
 ";
 

@@ -15,7 +15,7 @@ const ENDS: usize = 200;
 
 pub(crate) fn run(workspace: &Workspace, arguments: &[&str]) -> anyhow::Result<ExitCode> {
     let calls = number(arguments, "--calls", 2_000)?;
-    let program = release(workspace)?;
+    let program = release(workspace, "triplane-cli", "triplane")?;
     for (case, command) in CASES {
         let folder = tempfile::tempdir()?;
         let store = folder.path().join("state.db");
@@ -26,7 +26,10 @@ pub(crate) fn run(workspace: &Workspace, arguments: &[&str]) -> anyhow::Result<E
         let mut floor = Vec::with_capacity(calls / 10);
         for call in 0..calls {
             let mut hook = Command::new(&program);
-            times.push(timed(hook.args(["hook", "--store"]).arg(&store), question.as_bytes())?);
+            times.push(timed(
+                hook.args(["hook", "--store"]).arg(&store),
+                question.as_bytes(),
+            )?);
             if call % 10 == 0 {
                 floor.push(timed(&mut Command::new("true"), b"")?);
             }

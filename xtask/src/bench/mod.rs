@@ -6,6 +6,7 @@
 //! process that does nothing.
 
 mod program;
+mod kernel;
 mod hook;
 mod replay;
 
@@ -18,9 +19,12 @@ use crate::workspace::Workspace;
 /// Runs one of the measurements.
 pub(crate) fn run(workspace: &Workspace, arguments: &[&str]) -> anyhow::Result<ExitCode> {
     match arguments {
+        ["kernel", rest @ ..] => kernel::run(workspace, rest),
         ["hook", rest @ ..] => hook::run(workspace, rest),
         ["replay", rest @ ..] => replay::run(workspace, rest),
-        _ => bail!("cargo xtask bench hook [--calls N] | replay [--events N] [--megabytes N]"),
+        _ => bail!(
+            "cargo xtask bench kernel [--json] | hook [--calls N] | replay [--events N] [--megabytes N]"
+        ),
     }
 }
 

@@ -9,17 +9,22 @@ use anyhow::{Context as _, ensure};
 
 use crate::workspace::Workspace;
 
-/// Builds the release program and answers where it is.
-pub(crate) fn release(workspace: &Workspace) -> anyhow::Result<PathBuf> {
+/// Builds a package for release and answers where its program is.
+pub(crate) fn release(
+    workspace: &Workspace,
+    package: &str,
+    program: &str,
+) -> anyhow::Result<PathBuf> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let built = Command::new(cargo)
-        .args(["build", "--release", "--package", "triplane-cli"])
+        .args(["build", "--release", "--package", package])
         .current_dir(&workspace.root)
         .status()
         .context("cargo cannot be run")?;
     ensure!(built.success(), "the program does not build");
-    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| "target".into(), PathBuf::from);
-    Ok(workspace.root.join(target).join("release/triplane"))
+    let target =
+        std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| "target".into(), PathBuf::from);
+    Ok(workspace.root.join(target).join("release").join(program))
 }
 
 /// How long `command` takes from its start to its end, with `input` on its standard input.

@@ -12,17 +12,31 @@ use crate::workspace::Workspace;
 pub(crate) fn run(workspace: &Workspace, arguments: &[&str]) -> anyhow::Result<ExitCode> {
     let events = number(arguments, "--events", 40_000)?;
     let megabytes = number(arguments, "--megabytes", 100)?;
-    let program = release(workspace)?;
+    let program = release(workspace, "triplane-cli", "triplane")?;
     let folder = tempfile::tempdir()?;
     let hooks = folder.path().join("hooks.jsonl");
     write_hooks(&hooks, events)?;
     for synchronous in ["full", "normal"] {
-        case(&program, folder.path(), &hooks, synchronous, "hooks", events)?;
+        case(
+            &program,
+            folder.path(),
+            &hooks,
+            synchronous,
+            "hooks",
+            events,
+        )?;
     }
     let transcript = folder.path().join("transcript.jsonl");
     let entries = write_transcript(&transcript, megabytes << 20)?;
     // The first and the last entry of the session make one event more each.
-    case(&program, folder.path(), &transcript, "full", "transcript", entries + 2)?;
+    case(
+        &program,
+        folder.path(),
+        &transcript,
+        "full",
+        "transcript",
+        entries + 2,
+    )?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -38,7 +52,10 @@ fn case(
     let mut replay = Command::new(program);
     replay.arg("replay").arg(file).arg("--store").arg(&store);
     let took = timed(replay.args(["--synchronous", synchronous, "--json"]), b"")?;
-    #[expect(clippy::cast_precision_loss, reason = "a rate needs no more than 52 bits")]
+    #[expect(
+        clippy::cast_precision_loss,
+        reason = "a rate needs no more than 52 bits"
+    )]
     let rate = (events as f64 / took.as_secs_f64()).round();
     println!(
         r#"{{"case":"replay.{name}","synchronous":"{synchronous}","events":{events},"bytes":{},"seconds":{:.3},"events_per_second":{rate},"resident_kib":{}}}"#,

@@ -10,6 +10,7 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, bail};
+use triplane::state::Lifetime;
 use triplane::state::commit::Repeat;
 use triplane::{DeliveryMode, Enforcement, Finding, Runtime, ToolCallDecision, guards};
 use triplane_external_hooks::{
@@ -113,6 +114,7 @@ async fn decide(args: &HookArgs, event: HookEvent, budget: Duration) -> Result<R
         .synchronous(args.store.synchronous.into())
         // So that a store that others hold is named as the cause, before the time is up.
         .busy_timeout(budget.saturating_sub(2 * RESERVE))
+        .lifetime(Lifetime::Short)
         .destination(DESTINATION)
         .delivery(DeliveryMode::OnDemand)
         .guard(guards::commands())

@@ -12,7 +12,7 @@ use triplane_signals::SessionObservation;
 use triplane_state::commit::CommitParticipant;
 use triplane_state::delivery::DeliverySink;
 use triplane_state::retry::RetryPolicy;
-use triplane_state::{Store, StoreOptions, Synchronous};
+use triplane_state::{Lifetime, Store, StoreOptions, Synchronous};
 use uuid::Uuid;
 
 use crate::error::RuntimeError;
@@ -123,6 +123,13 @@ impl RuntimeBuilder {
     /// What a commit survives. Default: [`Synchronous::Full`], a power cut.
     pub fn synchronous(mut self, synchronous: Synchronous) -> Self {
         self.store = self.store.synchronous(synchronous);
+        self
+    }
+
+    /// How long the store stays open. Default: [`Lifetime::Long`]; a process that commits once and
+    /// ends spares the disk with [`Lifetime::Short`].
+    pub fn lifetime(mut self, lifetime: Lifetime) -> Self {
+        self.store = self.store.lifetime(lifetime);
         self
     }
 
