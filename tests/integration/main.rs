@@ -4,6 +4,7 @@ mod program;
 mod rows;
 mod replay;
 mod hook;
+mod secrets;
 mod hostile;
 mod together;
 mod killed;
