@@ -205,7 +205,7 @@ impl Walk<'_> {
         let mut places = spans.clone();
         if escaped {
             locate(&text.as_bytes()[token.clone()], &spans, |n, raw| {
-                places[n] = raw
+                places[n] = raw;
             });
         }
         for (found, place) in found.iter().zip(places) {

@@ -1,3 +1,4 @@
+use std::fmt::Write as _;
 use std::sync::LazyLock;
 
 use proptest::prelude::*;
@@ -354,10 +355,10 @@ fn written(value: &Value, escape: bool) -> String {
     for character in text.chars() {
         if character.is_ascii_alphabetic()
             && !in_escape
-            && character as u32 % 3 == 0
+            && (character as u32).is_multiple_of(3)
             && !"truefalsn".contains(character)
         {
-            out.push_str(&format!("\\u{:04x}", character as u32));
+            let _ = write!(out, "\\u{:04x}", character as u32);
         } else {
             out.push(character);
         }
@@ -388,7 +389,7 @@ proptest! {
     fn a_text_is_hidden_as_a_string_of_json_is(text in text()) {
         let redaction = &*SHIPPED_POLICY;
         let json = serde_json::to_string(&text).expect("JSON");
-        let (hidden, _) = redacted(&redaction, None, &json);
+        let (hidden, _) = redacted(redaction, None, &json);
         let said: String = serde_json::from_str(&hidden).expect("a string");
         prop_assert_eq!(said, redaction.text(&text));
     }
