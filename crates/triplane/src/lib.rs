@@ -30,6 +30,11 @@ pub mod sinks;
 
 pub use error::RuntimeError;
 pub use event::{AgentEvent, Enforcement};
+pub use legacy::{
+    Broadcaster, DEFAULT_HOOKS, DORMANT_POINTS, HookBus, HookPoint, Loader, MessageManager,
+    RunTerminalEnvelope, SchedulerSignalBus, SessionObserver, StopHook, TerminalCallbackRegistry,
+    hook, lane_for,
+};
 pub use operation::{Decided, Pending};
 pub use redaction::Redaction;
 pub use runtime::{DeliveryMode, Leftover, Runtime, RuntimeBuilder};
@@ -37,8 +42,11 @@ pub use triplane_interception::{
     Action, ActionError, ExecutionContext, Finding, Guard, Judged, Outcome, PermissionPolicy,
     Presence, ToolCall, ToolCallDecision, Verdict, Workspace,
 };
+pub use triplane_kernel::profile::TERMINAL_BUDGET;
 pub use triplane_kernel::{CancelCause, HandlerFailure, Scope};
-pub use triplane_signals::{EmitterRole, Observer, Signal, SignalFilter, SignalKind};
+pub use triplane_signals::{
+    EmitterRole, Lane, Observer, Signal, SignalClass, SignalFilter, SignalKind,
+};
 pub use triplane_state as state;
 
 /// The example of the README, compiled.

@@ -13,7 +13,7 @@ use triplane_kernel::{
     CancelCause, DispatchError, DispatchReport, HandlerError, HandlerFailure, HandlerOutcome,
 };
 
-use crate::json::Fields as _;
+use crate::fields::Fields as _;
 
 /// The neutral kinds that a scenario can raise, with the name of each in recorded text.
 const CLASSES: &[(&str, &str)] = &[

@@ -11,10 +11,11 @@ use triplane::legacy::{Callback, HookCall, Message, Raised, RunTerminalEnvelope,
 use triplane_kernel::policy::Declared;
 use triplane_kernel::{AwaitableKind, Called, CancelCause, Handler, HandlerFailure, Scope};
 
-use crate::adapter::Adapter;
 use crate::fault;
-use crate::json::{Fields as _, normal, normal_message, normal_signal, payload};
-use crate::run::{Run, perform};
+use crate::fields::Fields as _;
+use crate::json::{normal, normal_message, normal_signal, payload};
+use crate::operation::{Adapter, perform};
+use crate::run::Run;
 use crate::turns;
 
 /// What handlers are called with, as a trace shows it.

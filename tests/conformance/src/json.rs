@@ -1,4 +1,4 @@
-//! Reading scenarios, and writing values as traces have them.
+//! Values as scenarios write them, and as traces have them.
 
 use std::sync::Arc;
 
@@ -7,54 +7,7 @@ use triplane::legacy::{Message, Raised, Record, Signal, TypeName, Value};
 use triplane_signals::SignalClass;
 
 use crate::fault;
-
-/// Fields of a scenario.
-pub(crate) trait Fields {
-    /// The text of a field; empty when there is none.
-    fn text(&self, name: &str) -> &str;
-    /// The number of a field.
-    fn number(&self, name: &str) -> Option<u64>;
-    /// The items of a field; empty when there is none.
-    fn list(&self, name: &str) -> &[Value];
-    /// Whether the field is there and true.
-    fn flag(&self, name: &str) -> bool;
-}
-
-impl Fields for Value {
-    fn text(&self, name: &str) -> &str {
-        match self.field(name) {
-            Some(Self::Text(text)) => text,
-            _ => "",
-        }
-    }
-
-    fn number(&self, name: &str) -> Option<u64> {
-        match self.field(name) {
-            Some(Self::Integer(number)) => u64::try_from(*number).ok(),
-            _ => None,
-        }
-    }
-
-    fn list(&self, name: &str) -> &[Value] {
-        match self.field(name) {
-            Some(Self::List(items)) => items,
-            _ => &[],
-        }
-    }
-
-    fn flag(&self, name: &str) -> bool {
-        self.field(name).is_some_and(Self::is_truthy)
-    }
-}
-
-/// The texts of a list.
-pub(crate) fn texts(items: &[Value]) -> Vec<String> {
-    let texts = items.iter().filter_map(|item| match item {
-        Value::Text(text) => Some(text.to_string()),
-        _ => None,
-    });
-    texts.collect()
-}
+use crate::fields::Fields as _;
 
 pub(crate) fn class(name: &str) -> Option<SignalClass> {
     SignalClass::ALL

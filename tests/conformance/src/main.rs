@@ -1,7 +1,7 @@
 //! `cargo xtask conformance`: runs recorded scenarios on the legacy names and compares what can be
 //! observed from outside.
 //!
-//! A scenario is a script over handlers whose steps are data (`json`, `handler`, `run`); an adapter for
+//! A scenario is a script over handlers whose steps are data (`handler`, `script`); an adapter for
 //! each profile says what the operations mean on its legacy name (`adapter`). It runs on tokio's
 //! paused clock, and what is offloaded takes turns with it (`turns`). The trace is compared with the
 //! recorded one (`compare`), and the rows of the matrix with what ran (`matrix`).
@@ -11,13 +11,16 @@
     reason = "a program that reports to whoever called it"
 )]
 
-mod json;
+mod fields;
 mod fault;
+mod json;
 mod turns;
 mod run;
 mod log;
+mod operation;
 mod handler;
 mod adapter;
+mod script;
 mod compare;
 mod suite;
 mod matrix;

@@ -13,8 +13,8 @@ use triplane::legacy::Value;
 
 use crate::adapter::PROFILES;
 use crate::compare::difference;
-use crate::json::Fields as _;
-use crate::run;
+use crate::fields::Fields as _;
+use crate::script;
 
 /// Where scenarios, what was recorded of them, and what is wanted instead are.
 #[derive(Debug, Clone)]
@@ -123,7 +123,7 @@ impl Tree {
         let recorded: Json = read(&self.traces.join(place))?;
         // A handler or an adapter of the runner may panic outside of the code under test. Nothing but the
         // scenario is looked at afterwards, and a run only reads it.
-        let came = catch_unwind(AssertUnwindSafe(|| run::trace(scenario)));
+        let came = catch_unwind(AssertUnwindSafe(|| script::trace(scenario)));
         let came = came.map_err(|_| anyhow::anyhow!("the run panicked"))??;
         let wanted = self.deliberate.as_ref().map(|folder| folder.join(place));
         let Some(wanted) = wanted.filter(|file| file.exists()) else {

@@ -24,6 +24,29 @@ fn everything_that_was_recorded_comes_and_every_row_has_evidence() {
     assert_eq!(judgement.blocking, Vec::<String>::new());
 }
 
+#[path = "../../../crates/triplane/examples/legacy.rs"]
+#[allow(dead_code, reason = "the example has a main function, too")]
+mod example;
+
+#[tokio::test]
+async fn the_example_says_what_a_user_of_the_old_names_expects() {
+    let lines = example::run().await.unwrap();
+    assert_eq!(
+        lines,
+        [
+            "recorded: null",
+            "ls: allowed",
+            "recorded: \"rm is not allowed\"",
+            "rm: rm is not allowed",
+            "large: {\"bytes\":700}",
+            "stored: 4 signals",
+            "scheduler: 1 handlers failed: `page`: nobody is on call",
+            "received 2, acted on 1",
+            "session 1: completed",
+        ]
+    );
+}
+
 #[test]
 fn every_adapter_runs_under_the_policy_of_its_profile() {
     let manager = MessageManager::new();

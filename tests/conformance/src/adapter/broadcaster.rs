@@ -8,9 +8,10 @@ use serde_json::{Value as Json, json};
 use triplane::legacy::{Broadcaster, Record, Subscriber, TypeName, Value};
 use triplane_kernel::Scope;
 
-use crate::adapter::{Adapter, Outcome, cyclic, unknown};
+use crate::fields::Fields as _;
 use crate::handler::{Handlers, Scripted};
-use crate::json::{Fields as _, payload};
+use crate::json::payload;
+use crate::operation::{Adapter, Outcome, cyclic, unknown};
 use crate::run::Run;
 
 const EVENT: TypeName = TypeName::from_static("oracle_event");

@@ -11,10 +11,11 @@ use triplane::legacy::{
 use triplane_kernel::Scope;
 use triplane_signals::SignalClass;
 
-use crate::adapter::{Adapter, Outcome, cyclic, unknown};
 use crate::fault::Fault;
+use crate::fields::{Fields as _, texts};
 use crate::handler::Handlers;
-use crate::json::{Fields as _, normal_signal, payload, texts};
+use crate::json::{normal_signal, payload};
+use crate::operation::{Adapter, Outcome, cyclic, unknown};
 use crate::run::Run;
 
 pub(super) struct HookBusOps {

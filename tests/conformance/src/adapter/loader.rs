@@ -7,9 +7,10 @@ use serde_json::{Value as Json, json};
 use triplane::legacy::{Hook, HookBus, HookCall, HookPoint, Loader, SessionObserver, Value, hook};
 use triplane_kernel::Scope;
 
-use crate::adapter::{Adapter, Outcome, cyclic, unknown};
+use crate::fields::Fields as _;
 use crate::handler::Handlers;
-use crate::json::{Fields as _, normal_signal, payload};
+use crate::json::{normal_signal, payload};
+use crate::operation::{Adapter, Outcome, cyclic, unknown};
 use crate::run::Run;
 
 pub(super) struct LoaderOps {

@@ -7,9 +7,10 @@ use serde_json::{Value as Json, json};
 use triplane::legacy::{Message, MessageKind, MessageManager, Value};
 use triplane_kernel::Scope;
 
-use crate::adapter::{Adapter, Outcome, cyclic, unknown};
+use crate::fields::Fields as _;
 use crate::handler::Handlers;
-use crate::json::{Fields as _, normal_message};
+use crate::json::normal_message;
+use crate::operation::{Adapter, Outcome, cyclic, unknown};
 use crate::run::Run;
 
 #[derive(Clone, Copy, PartialEq, Eq)]

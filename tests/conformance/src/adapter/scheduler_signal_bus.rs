@@ -9,9 +9,10 @@ use triplane::legacy::{
 };
 use triplane_kernel::Scope;
 
-use crate::adapter::{Adapter, Outcome, cyclic, predicate, unknown};
+use crate::fields::{Fields as _, texts};
 use crate::handler::Handlers;
-use crate::json::{Fields as _, class, normal, normal_signal, signal, texts};
+use crate::json::{class, normal, normal_signal, signal};
+use crate::operation::{Adapter, Outcome, cyclic, predicate, unknown};
 use crate::run::Run;
 
 pub(super) struct SchedulerSignalBusOps {

@@ -14,10 +14,11 @@ use triplane::legacy::{
 use triplane_kernel::{HandlerFailure, Scope};
 use triplane_signals::SignalClass;
 
-use crate::adapter::{Adapter, Outcome, cyclic, predicate, unknown};
 use crate::fault::{self, Fault};
+use crate::fields::{Fields as _, texts};
 use crate::handler::Handlers;
-use crate::json::{Fields as _, normal, normal_signal, payload, texts};
+use crate::json::{normal, normal_signal, payload};
+use crate::operation::{Adapter, Outcome, cyclic, predicate, unknown};
 use crate::run::Run;
 
 pub(super) struct SessionObserverOps {

@@ -10,9 +10,9 @@ use triplane::legacy::{
 };
 use triplane_kernel::{Deadline, RegistrationName, Scope};
 
-use crate::adapter::{Adapter, Outcome, cyclic, unknown};
+use crate::fields::{Fields as _, texts};
 use crate::handler::Handlers;
-use crate::json::{Fields as _, texts};
+use crate::operation::{Adapter, Outcome, cyclic, unknown};
 use crate::run::Run;
 use crate::turns::Turns;
 
