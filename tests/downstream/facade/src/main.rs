@@ -35,9 +35,15 @@ async fn run() -> Result<(), Box<dyn Error>> {
         Ok::<_, std::io::Error>(search.query.len())
     })?;
     let found = rt.call(&search, json!({"query": "rust"})).await?;
-    assert!(matches!(found, Outcome::Succeeded(ref length) if *length == json!(4)), "{found}");
+    assert!(
+        matches!(found, Outcome::Succeeded(ref length) if *length == json!(4)),
+        "{found}"
+    );
     let refused = rt.call(&search, json!({"query": "tea"})).await?;
-    assert!(matches!(refused, Outcome::Denied(ref denied) if denied.rule == "no-tea"), "{refused}");
+    assert!(
+        matches!(refused, Outcome::Denied(ref denied) if denied.rule == "no-tea"),
+        "{refused}"
+    );
     assert_eq!(rt.store().signals(None, 0, 10).await?.len(), 2);
     assert_eq!(observed.load(Ordering::Relaxed), 2);
     let left = rt.shutdown(Duration::from_secs(5)).await?;

@@ -34,21 +34,31 @@ fn main() -> Result<(), Box<dyn Error>> {
     for (text, denied) in [("hello", false), ("good morning", true)] {
         let report = block_on(chain.apply(text.to_owned(), &Scope::new()));
         let outcome = report.into_outcome();
-        assert_eq!(matches!(outcome, ChainOutcome::Denied { .. }), denied, "{text}");
+        assert_eq!(
+            matches!(outcome, ChainOutcome::Denied { .. }),
+            denied,
+            "{text}"
+        );
     }
 
     let told = FanoutDispatcher::<Ticked, u32>::new(DispatchPolicy::isolated_in_order());
     let fails = handler_fn(|_: &Ticked| Err::<u32, _>(HandlerFailure::failed("broken")));
     let doubles = handler_fn(|ticked: &Ticked| Ok(ticked.0 * 2));
     told.register(Registration::sync(RegistrationName::new("fails")?, fails));
-    told.register(Registration::sync(RegistrationName::new("doubles")?, doubles));
+    told.register(Registration::sync(
+        RegistrationName::new("doubles")?,
+        doubles,
+    ));
     let report = block_on(told.emit(&Arc::new(Ticked(21)), &Scope::new()))?;
     let ended: Vec<_> = report
         .entries()
         .map(|entry| format!("{}: {:?}", entry.name, entry.outcome))
         .collect();
     assert_eq!(ended.len(), 2, "{ended:?}");
-    assert!(ended[1].contains("42"), "a failure hides nothing: {ended:?}");
+    assert!(
+        ended[1].contains("42"),
+        "a failure hides nothing: {ended:?}"
+    );
     println!("kernel: denied one of two, told two of two");
     Ok(())
 }

@@ -35,15 +35,24 @@ fn main() -> Result<(), Box<dyn Error>> {
     let heard = Arc::new(Mutex::new(Vec::new()));
     let log = Arc::clone(&heard);
     let denials = SignalFilter::kind(SignalKind::OperationDenied);
-    observation.observe("panics", SignalFilter::any(), |_| panic!("an observer's own fault"))?;
+    observation.observe("panics", SignalFilter::any(), |_| {
+        panic!("an observer's own fault")
+    })?;
     let observer = observation.observe("denials", denials, move |signal| {
         log.lock().expect("the log").push(signal.kind);
     })?;
     for kind in [SignalKind::OperationAllowed, SignalKind::OperationDenied] {
         let report = block_on(observation.emit(&signal(kind)?, &Scope::new()))?;
-        assert_eq!(report.failures().count(), 1, "the panic is isolated and told");
+        assert_eq!(
+            report.failures().count(),
+            1,
+            "the panic is isolated and told"
+        );
     }
-    assert_eq!(*heard.lock().expect("the log"), [SignalKind::OperationDenied]);
+    assert_eq!(
+        *heard.lock().expect("the log"),
+        [SignalKind::OperationDenied]
+    );
     assert!(observation.unobserve(&observer));
     println!("signals: one of two facts was asked for and heard");
     Ok(())

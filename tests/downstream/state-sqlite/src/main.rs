@@ -58,7 +58,10 @@ impl DeliverySink for Memory {
     }
 
     fn deliver<'a>(&'a self, intent: &'a DeliveryIntent) -> BoxFuture<'a, DeliveryResult> {
-        self.0.lock().expect("the memory").push(intent.identity().to_owned());
+        self.0
+            .lock()
+            .expect("the memory")
+            .push(intent.identity().to_owned());
         async { DeliveryResult::Delivered(None) }.boxed()
     }
 }
@@ -101,7 +104,9 @@ async fn run() -> Result<(), Box<dyn Error>> {
         assert_eq!(got, wanted);
     }
     let memory = Arc::new(Memory::default());
-    let worker = store.delivery().sink("memory", Arc::clone(&memory) as Arc<dyn DeliverySink>);
+    let worker = store
+        .delivery()
+        .sink("memory", Arc::clone(&memory) as Arc<dyn DeliverySink>);
     assert_eq!(worker.deliver_due().await?.delivered, 1);
     assert_eq!(*memory.0.lock().expect("the memory"), ["s1/1"]);
     store.close().await?;

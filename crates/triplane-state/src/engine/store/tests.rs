@@ -122,6 +122,22 @@ async fn what_is_no_store_is_refused_and_left_alone() {
 }
 
 #[tokio::test]
+async fn a_store_that_was_moved_away_takes_no_commit_until_it_is_back() {
+    let test = TestStore::open().await;
+    let away = test.path.with_extension("away");
+    fs::rename(&test.path, &away).expect("moves");
+    let refused = test.unit(fact("k", "d")).commit().await;
+    assert!(
+        matches!(refused, Err(StateError::Moved { .. })),
+        "{refused:?}"
+    );
+    fs::rename(&away, &test.path).expect("moves back");
+    test.commit(fact("k", "d")).await;
+    assert_eq!(test.count("operation").await, 1);
+    test.store.close().await.expect("closes");
+}
+
+#[tokio::test]
 async fn a_store_of_a_newer_program_is_refused() {
     let test = TestStore::open().await;
     test.store.close().await.expect("closes");
