@@ -1,5 +1,7 @@
 //! When two traces are the same, and what is shown when they are not.
 
+use std::fmt::Write as _;
+
 use serde_json::{Map, Value as Json, json};
 
 /// Errors whose cause is part of what was recorded.
@@ -11,7 +13,7 @@ pub(crate) fn canonical(trace: &Json) -> Vec<String> {
     let events = trace["events"].as_array().map_or(&[][..], Vec::as_slice);
     let events: Vec<_> = events.iter().map(normative).collect();
     let mut lines = Vec::new();
-    for group in cancelled_in_order(events).chunk_by(|one, two| one["t"] == two["t"]) {
+    for group in cancelled_in_order(&events).chunk_by(|one, two| one["t"] == two["t"]) {
         let mut group: Vec<_> = group.iter().map(ToString::to_string).collect();
         // Threads do not promise an order within an instant.
         if group.iter().any(|line| line.contains("\"offloaded\":true")) {
@@ -43,7 +45,7 @@ fn normative(value: &Json) -> Json {
 }
 
 /// A cancellation reaches siblings in no defined order: such ends stand in the order of names.
-fn cancelled_in_order(events: Vec<Json>) -> Vec<Json> {
+fn cancelled_in_order(events: &[Json]) -> Vec<Json> {
     let cancelled =
         |event: &Json| event["ev"] == "finish" && event["outcome"] == json!({"cancelled": true});
     let mut ordered = Vec::with_capacity(events.len());
@@ -63,7 +65,7 @@ pub(crate) fn difference(recorded: &Json, came: &Json) -> Option<String> {
     }
     let mut shown = String::new();
     for (sign, line) in diff(&recorded, &came) {
-        shown.push_str(&format!("    {sign} {line}\n"));
+        let _ = writeln!(shown, "    {sign} {line}");
     }
     Some(shown)
 }

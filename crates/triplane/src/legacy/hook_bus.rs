@@ -5,32 +5,17 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use futures::future::BoxFuture;
-use triplane_kernel::{
-    Called, ChainOutcome, Cooperation, Decision, HandlerFailure, Interceptor, InterceptorChain,
-    InterceptorRegistration, PlanBuilder, RegistrationName, Scope, StageOrder, Step, profile,
-};
+use triplane_kernel::{ChainOutcome, HandlerFailure, InterceptorChain, Scope, StageOrder};
 use triplane_signals::SignalClass;
 
-use crate::legacy::callback::Callback;
-use crate::legacy::error::{Raised, StateCompatibilityRefused, find, is_stop};
+use crate::legacy::error::{Raised, StateCompatibilityRefused, find};
+use crate::legacy::hook_chain::{Hook, HookCall, Manner};
 use crate::legacy::hook_point::{DORMANT_POINTS, HookPoint};
 use crate::legacy::session_observer::SessionObserver;
 use crate::legacy::value::{Signal, Value};
 
 /// The longest summary of a failure in a recorded denial, in characters.
 pub const SUMMARY_CHARACTERS_MAX: usize = 200;
-
-/// What a hook is called with.
-#[derive(Debug, Clone)]
-pub struct HookCall {
-    /// The point.
-    pub point: HookPoint,
-    /// The arguments by name, in order.
-    pub arguments: Vec<(String, Value)>,
-}
-
-/// A hook: a handler of calls at a point.
-pub type Hook = Callback<HookCall>;
 
 /// The port to what retries messages; implemented by a durable writer.
 ///
@@ -66,13 +51,6 @@ struct State {
     chains: HashMap<(HookPoint, Manner), InterceptorChain<HookCall>>,
     observer: Option<Arc<SessionObserver>>,
     drains: Vec<Arc<dyn MessageDrain>>,
-}
-
-/// How the hooks of a point are run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-enum Manner {
-    Blocking,
-    Observational,
 }
 
 impl HookBus {
@@ -347,100 +325,6 @@ pub enum Registered {
     Live,
     /// Nobody emits the point.
     Dormant,
-}
-
-impl Manner {
-    fn stages(self) -> StageOrder {
-        match self {
-            Self::Blocking => profile::hookbus_blocking(),
-            Self::Observational => profile::hookbus_observational(),
-        }
-    }
-
-    fn plan(self, hooks: &[Hook]) -> triplane_kernel::InterceptorPlan<HookCall> {
-        let stages = self.stages();
-        let stage = stages.stages()[0].name.clone();
-        let mut plan = PlanBuilder::new(stages);
-        for (index, hook) in hooks.iter().enumerate() {
-            let asked = Arc::new(Asked {
-                hook: hook.clone(),
-                manner: self,
-            });
-            let name = numbered(hook.name(), index);
-            let registration = InterceptorRegistration::new(name, stage.clone(), 0, asked);
-            plan = plan.register(match hook.cooperation() {
-                Cooperation::Dropped => registration,
-                Cooperation::Cooperative => registration.cooperative(),
-            });
-        }
-        match plan.build() {
-            Ok(plan) => plan,
-            Err(error) => unreachable!("numbered names in one stage are a plan: {error}"),
-        }
-    }
-}
-
-/// A plan's names are unique, and a hook may be registered twice.
-fn numbered(name: &RegistrationName, index: usize) -> RegistrationName {
-    let place = format!("#{}", index + 1);
-    let room = triplane_kernel::name::NAME_BYTES_MAX - place.len();
-    let kept = name.as_str().floor_char_boundary(room);
-    match RegistrationName::new(format!("{}{place}", &name.as_str()[..kept])) {
-        Ok(name) => name,
-        Err(refused) => unreachable!("a part of a name and a number are a name: {refused}"),
-    }
-}
-
-/// A hook as an interceptor.
-struct Asked {
-    hook: Hook,
-    manner: Manner,
-}
-
-impl Asked {
-    fn decision(
-        &self,
-        answer: Result<Value, HandlerFailure>,
-    ) -> Result<Decision<HookCall>, HandlerFailure> {
-        let failure = match answer {
-            Ok(_) => return Ok(Decision::CONTINUE),
-            Err(failure) if is_stop(&failure) => return Ok(Decision::Stop(None)),
-            Err(failure) => failure,
-        };
-        match (self.manner, failure) {
-            (Manner::Observational, HandlerFailure::Failed(error)) => {
-                let failure = HandlerFailure::Failed(error);
-                if find::<StateCompatibilityRefused>(&failure).is_some() {
-                    // The stage isolates ordinary failures, and a refusal must end the point.
-                    return Err(fatal(failure));
-                }
-                tracing::error!(registration = %self.hook.name(), failure = %failure.chain(),
-                    "a hook failed");
-                Err(failure)
-            }
-            (Manner::Observational | Manner::Blocking, failure) => Err(failure),
-        }
-    }
-}
-
-impl Interceptor<HookCall> for Asked {
-    fn intercept<'a>(
-        &'a self,
-        call: &'a HookCall,
-        scope: &'a Scope,
-    ) -> Step<'a, Result<Decision<HookCall>, HandlerFailure>> {
-        match self.hook.handler().call(call, scope) {
-            Called::Now(answer) => Step::Ready(self.decision(answer)),
-            Called::Later { future, .. } => Step::later(async move { self.decision(future.await) }),
-        }
-    }
-}
-
-fn fatal(failure: HandlerFailure) -> HandlerFailure {
-    match failure {
-        HandlerFailure::Failed(error) => HandlerFailure::Fatal(error),
-        failure => failure,
-    }
 }
 
 fn ordinary(failure: HandlerFailure) -> HandlerFailure {

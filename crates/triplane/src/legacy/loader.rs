@@ -6,7 +6,8 @@ use std::sync::Arc;
 use triplane_kernel::HandlerFailure;
 
 use crate::legacy::error::BuiltinUnbound;
-use crate::legacy::hook_bus::{Hook, HookBus};
+use crate::legacy::hook_bus::HookBus;
+use crate::legacy::hook_chain::Hook;
 use crate::legacy::hook_point::{HookPoint, UnknownHookPoint};
 use crate::legacy::session_observer::SessionObserver;
 use crate::legacy::value::Value;

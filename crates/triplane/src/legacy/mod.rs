@@ -25,6 +25,7 @@ mod session_observer;
 mod scheduler_signal_bus;
 mod terminal_callbacks;
 mod hook_point;
+mod hook_chain;
 mod hook_bus;
 mod loader;
 
@@ -33,9 +34,8 @@ pub use callback::Callback;
 pub use condition::{Comparison, Condition, Filter, Predicate};
 pub use emission::LATE_MATCHES_MAX;
 pub use error::{BuiltinUnbound, ErrorGroup, Raised, StateCompatibilityRefused, StopHook};
-pub use hook_bus::{
-    Hook, HookBus, HookCall, MessageDrain, Registered, SUMMARY_CHARACTERS_MAX, Tagged, hook,
-};
+pub use hook_bus::{HookBus, MessageDrain, Registered, SUMMARY_CHARACTERS_MAX, Tagged, hook};
+pub use hook_chain::{Hook, HookCall};
 pub use hook_point::{DORMANT_POINTS, HookPoint, UnknownHookPoint};
 pub use loader::{BUILTINS, DEFAULT_HOOKS, LoadError, Loader, UnknownHandler};
 pub use message_manager::{AddMessageError, Message, MessageKind, MessageManager};
