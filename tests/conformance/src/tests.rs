@@ -1,10 +1,11 @@
 //! The recorded scenarios as a test, and the policies behind the legacy names.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use triplane::legacy::{
-    Broadcaster, HookBus, HookPoint, MessageManager, SchedulerSignalBus, SessionObserver,
-    TerminalCallbackRegistry, TypeName,
+    Broadcaster, Callback, HookBus, HookPoint, MessageManager, SchedulerSignalBus, SessionObserver,
+    TerminalCallbackRegistry, TerminalFilter, TypeName, Value,
 };
 use triplane_kernel::profile::{ProfileName, TERMINAL_BUDGET};
 
@@ -83,4 +84,43 @@ fn every_adapter_runs_under_the_policy_of_its_profile() {
             "{point}"
         );
     }
+}
+
+/// Calls a function when it is dropped.
+struct AtEnd<F: Fn()>(F);
+
+impl<F: Fn()> Drop for AtEnd<F> {
+    fn drop(&mut self) {
+        (self.0)();
+    }
+}
+
+fn ending<S: Send + Sync + 'static>(end: impl Fn() + Send + Sync + 'static) -> Callback<S> {
+    let end = AtEnd(end);
+    let callback = Callback::sync("ending", move |_| {
+        let _held = &end;
+        Ok(Value::Null)
+    });
+    callback.unwrap()
+}
+
+#[test]
+fn the_end_of_a_handler_may_use_what_it_is_removed_from() {
+    let observer = Arc::new(SessionObserver::new());
+    let used = Arc::clone(&observer);
+    let callback = ending(move || assert_eq!(used.subscription_count(), 0));
+    observer.gate(&callback);
+    drop(callback);
+    observer.clear_gate();
+
+    let registry = Arc::new(TerminalCallbackRegistry::new(TERMINAL_BUDGET));
+    let used = Arc::clone(&registry);
+    let callback = ending(move || assert!(!used.contains("ending")));
+    registry.register(
+        callback.name().clone(),
+        &callback,
+        TerminalFilter::default(),
+    );
+    drop(callback);
+    registry.clear();
 }

@@ -185,17 +185,20 @@ impl Broadcaster {
     /// Removes a subscriber, if it is one.
     pub fn unsubscribe(&self, subscriber: impl Into<Subscriber>) {
         let subscriber = subscriber.into();
-        self.subscribers.change(|all| {
-            all.retain(|other| !other.callback.is(&subscriber.callback));
+        let removed: Vec<_> = self.subscribers.change(|all| {
+            let removed = all.extract_if(.., |other| other.callback.is(&subscriber.callback));
+            removed.collect()
         });
+        drop(removed);
     }
 
     /// The number of subscribers, without those whose objects are gone.
     pub fn subscriber_count(&self) -> usize {
-        self.subscribers.change(|all| {
-            all.retain(Subscriber::is_alive);
-            all.len()
-        })
+        let (_dead, alive) = self.subscribers.change(|all| {
+            let dead: Vec<_> = all.extract_if(.., |one| !one.is_alive()).collect();
+            (dead, all.len())
+        });
+        alive
     }
 
     /// Tells every subscriber of `event`, one after the other.
@@ -237,18 +240,21 @@ impl Broadcaster {
     /// A dispatcher over those who live, and what keeps them alive.
     fn alive(&self) -> (FanoutDispatcher<Event>, Vec<Arc<dyn Any + Send + Sync>>) {
         let (mut live, mut owners) = (Vec::new(), Vec::new());
-        self.subscribers.change(|all| {
-            all.retain(|subscriber| match &subscriber.owner {
-                None => true,
+        let dead: Vec<_> = self.subscribers.change(|all| {
+            let dead = all.extract_if(.., |subscriber| match &subscriber.owner {
+                None => false,
                 Some(owner) => {
                     let owner = owner.upgrade();
-                    let lives = owner.is_some();
+                    let gone = owner.is_none();
                     owners.extend(owner);
-                    lives
+                    gone
                 }
             });
+            let dead = dead.collect();
             live.extend(all.iter().map(register));
+            dead
         });
+        drop(dead);
         (dispatcher(self.policy().clone(), live), owners)
     }
 }

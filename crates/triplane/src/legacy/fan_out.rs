@@ -46,7 +46,8 @@ where
         look(&self.lock().entries)
     }
 
-    /// Changes the entries. Emissions that run already do not see it.
+    /// Changes the entries. Emissions that run already do not see it. What is removed must be returned,
+    /// so that it is dropped behind the lock.
     pub(crate) fn change<R>(&self, change: impl FnOnce(&mut Vec<E>) -> R) -> R {
         let mut state = self.lock();
         let result = change(&mut state.entries);

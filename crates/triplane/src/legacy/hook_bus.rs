@@ -88,10 +88,14 @@ impl HookBus {
 
     /// Removes a hook once, if it is there.
     pub fn off(&self, point: HookPoint, hook: &Hook) {
-        let registered = self.handlers_for(point);
-        if let Some(at) = registered.iter().position(|other| other.is(hook)) {
-            self.change(point, |hooks| hooks.remove(at));
+        if self.handlers_for(point).is_empty() {
+            return;
         }
+        let removed = self.change(point, |hooks| {
+            let at = hooks.iter().position(|other| other.is(hook))?;
+            Some(hooks.remove(at))
+        });
+        drop(removed);
     }
 
     /// The hooks of a point, in the order in which they are called.
@@ -289,13 +293,17 @@ impl HookBus {
 
     fn change<R>(&self, point: HookPoint, change: impl FnOnce(&mut Vec<Hook>) -> R) -> R {
         let mut state = self.state();
-        state.chains.retain(|(other, _), _| *other != point);
-        if let Some((_, hooks)) = state.points.iter_mut().find(|(other, _)| *other == point) {
-            return change(hooks);
-        }
-        let mut hooks = Vec::new();
-        let result = change(&mut hooks);
-        state.points.push((point, hooks));
+        let outdated = state.chains.extract_if(|(other, _), _| *other == point);
+        let outdated: Vec<_> = outdated.collect();
+        let at = state.points.iter().position(|(other, _)| *other == point);
+        let at = at.unwrap_or_else(|| {
+            state.points.push((point, Vec::new()));
+            state.points.len() - 1
+        });
+        let result = change(&mut state.points[at].1);
+        drop(state);
+        // Dropped behind the lock: a hook's end may run anything, this bus included.
+        drop(outdated);
         result
     }
 

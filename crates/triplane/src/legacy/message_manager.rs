@@ -100,11 +100,11 @@ impl MessageManager {
     /// Removes a callback once, if it is there.
     pub fn off_message_added(&self, callback: &Callback<Message>) {
         for entry in [&self.sync, &self.asynchronous] {
-            entry.change(|all| {
-                if let Some(at) = all.iter().position(|other| other.is(callback)) {
-                    all.remove(at);
-                }
+            let removed = entry.change(|all| {
+                let at = all.iter().position(|other| other.is(callback))?;
+                Some(all.remove(at))
             });
+            drop(removed);
         }
     }
 

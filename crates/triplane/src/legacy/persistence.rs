@@ -246,16 +246,17 @@ fn bounded(payload: Json) -> Json {
         let end = text.floor_char_boundary(bytes);
         json!({"truncated": true, "original_bytes": text.len(), "data": &text[..end]})
     };
-    let mut bytes = PAYLOAD_BYTES_MAX;
-    loop {
-        let marker = cut(bytes);
-        let excess = marker.to_string().len().saturating_sub(PAYLOAD_BYTES_MAX);
-        if excess == 0 {
-            return marker;
+    // What is escaped takes more room than it had, so that the most that fits is searched for.
+    let (mut fits, mut too_large) = (0, PAYLOAD_BYTES_MAX);
+    while fits + 1 < too_large {
+        let half = fits.midpoint(too_large);
+        if cut(half).to_string().len() <= PAYLOAD_BYTES_MAX {
+            fits = half;
+        } else {
+            too_large = half;
         }
-        // What is escaped takes more room than it had: cut by the excess until it fits.
-        bytes = bytes.saturating_sub(excess);
     }
+    cut(fits)
 }
 
 #[cfg(test)]

@@ -123,11 +123,11 @@ impl SchedulerSignalBus {
 
     /// Removes every subscription of a handler, and says how many there were.
     pub fn unobserve(&self, callback: &Callback<Signal>) -> usize {
-        self.subscriptions.change(|all| {
-            let before = all.len();
-            all.retain(|other| !other.callback.is(callback));
-            before - all.len()
-        })
+        let removed: Vec<_> = self.subscriptions.change(|all| {
+            let removed = all.extract_if(.., |other| other.callback.is(callback));
+            removed.collect()
+        });
+        removed.len()
     }
 
     /// The number of subscriptions.

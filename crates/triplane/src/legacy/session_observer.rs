@@ -100,12 +100,15 @@ impl SessionObserver {
 
     /// Removes every subscription of a handler, and says how many there were.
     pub fn unobserve(&self, callback: &Callback<Value>) -> usize {
-        self.state().remove(|subscription| match subscription {
+        let (removed, old) = self.state().remove(|subscription| match subscription {
             Subscription::Callback {
                 callback: other, ..
             } => other.is(callback),
             Subscription::Sink(_) => false,
-        })
+        });
+        // Dropped behind the lock: a handler's end may run anything, this observer included.
+        drop(old);
+        removed
     }
 
     /// The number of subscriptions; a bound sink is one.
@@ -126,12 +129,14 @@ impl SessionObserver {
     /// Puts a handler before routes and subscribers: unless it answers something true, they do not hear
     /// of the payload. [`authorize`](Self::authorize) asks it, too.
     pub fn gate(&self, check: &Callback<Value>) {
-        self.state().gate = Some(gate(check));
+        let old = self.state().gate.replace(gate(check));
+        drop(old);
     }
 
     /// Takes the gate away.
     pub fn clear_gate(&self) {
-        self.state().gate = None;
+        let old = self.state().gate.take();
+        drop(old);
     }
 
     /// Asks the gate about an action. A refusal is stored as a signal of the class
@@ -271,18 +276,26 @@ impl SessionObserver {
         let binding = Arc::new(Binding::new(session.into(), sink, on_window_opened));
         let subscription = Arc::new(Subscription::Sink(Arc::clone(&binding)));
         let mut state = self.state();
-        state.remove(|subscription| matches!(subscription, Subscription::Sink(_)));
+        let old = state.remove(|subscription| matches!(subscription, Subscription::Sink(_)));
         state.subscriptions.push(Arc::clone(&subscription));
-        state.bound = Some(subscription);
-        state.binding = Some(binding);
+        let old = (
+            old,
+            state.bound.replace(subscription),
+            state.binding.replace(binding),
+        );
+        drop(state);
+        drop(old);
     }
 
     /// Stores no further signals. What was not confirmed is logged, and can still be read.
     pub fn unbind_persistence(&self) {
         let mut state = self.state();
-        state.remove(|subscription| matches!(subscription, Subscription::Sink(_)));
+        let old = state.remove(|subscription| matches!(subscription, Subscription::Sink(_)));
         let bound = state.bound.take();
-        if let (Some(_), Some(binding)) = (bound, &state.binding)
+        let binding = state.binding.clone();
+        drop(state);
+        drop(old);
+        if let (Some(_), Some(binding)) = (bound, binding)
             && binding.unconfirmed() > 0
         {
             tracing::warn!(session = %binding.session(), signals = binding.unconfirmed(),
@@ -316,12 +329,13 @@ impl SessionObserver {
 }
 
 impl State {
-    fn remove(&mut self, removes: impl Fn(&Subscription) -> bool) -> usize {
+    /// Removes subscriptions, and returns their number and the list that held them.
+    fn remove(&mut self, removes: impl Fn(&Subscription) -> bool) -> (usize, Arc<Subscriptions>) {
         let before = self.subscriptions.lock().clone();
         let kept: Vec<_> = before.iter().filter(|one| !removes(one)).cloned().collect();
         let gone = before.len() - kept.len();
-        self.subscriptions = Arc::new(Subscriptions(Mutex::new(kept)));
-        gone
+        let list = Arc::new(Subscriptions(Mutex::new(kept)));
+        (gone, std::mem::replace(&mut self.subscriptions, list))
     }
 }
 

@@ -164,20 +164,31 @@ impl TerminalCallbackRegistry {
             filter,
         };
         let mut all = self.lock();
-        match all.iter_mut().find(|other| other.name == registered.name) {
-            Some(other) => *other = registered,
-            None => all.push(registered),
-        }
+        let place = all.iter_mut().find(|other| other.name == registered.name);
+        let replaced = if let Some(place) = place {
+            Some(std::mem::replace(place, registered))
+        } else {
+            all.push(registered);
+            None
+        };
+        // Dropped behind the lock, like all that is removed: a callback's end may run anything.
+        drop(all);
+        drop(replaced);
     }
 
     /// Removes the callback of this name, if there is one.
     pub fn unregister(&self, name: &str) {
-        self.lock().retain(|other| other.name.as_str() != name);
+        let mut all = self.lock();
+        let at = all.iter().position(|other| other.name.as_str() == name);
+        let removed = at.map(|at| all.remove(at));
+        drop(all);
+        drop(removed);
     }
 
     /// Removes every callback.
     pub fn clear(&self) {
-        self.lock().clear();
+        let removed = std::mem::take(&mut *self.lock());
+        drop(removed);
     }
 
     /// Whether a callback has this name.
