@@ -125,7 +125,9 @@ mod tests {
 
     #[test]
     fn nine_classes_of_nodes_and_three_of_runs_move_a_lane() {
-        let moving = SignalClass::ALL.iter().filter(|class| class.lane().is_some());
+        let moving = SignalClass::ALL
+            .iter()
+            .filter(|class| class.lane().is_some());
         let moving: Vec<_> = moving.map(|class| class.as_str()).collect();
         assert_eq!(
             moving,
@@ -150,7 +152,10 @@ mod tests {
     fn every_class_is_a_signal_and_nothing_else() {
         for class in SignalClass::ALL {
             assert!(class.is_a(SignalClass::Signal));
-            assert_eq!(class.is_a(SignalClass::RunEnd), *class == SignalClass::RunEnd);
+            assert_eq!(
+                class.is_a(SignalClass::RunEnd),
+                *class == SignalClass::RunEnd
+            );
         }
     }
 }

@@ -61,11 +61,13 @@ impl Lane {
 ///
 /// A terminal lane holds until a new attempt queues or starts the node.
 pub fn lane_for(named: impl IntoIterator<Item = Lane>) -> Lane {
-    named.into_iter().fold(Lane::Queued, |lane, next| match next {
-        Lane::Queued | Lane::Running => next,
-        _ if lane.is_terminal() => lane,
-        _ => next,
-    })
+    named
+        .into_iter()
+        .fold(Lane::Queued, |lane, next| match next {
+            Lane::Queued | Lane::Running => next,
+            _ if lane.is_terminal() => lane,
+            _ => next,
+        })
 }
 
 #[cfg(test)]
