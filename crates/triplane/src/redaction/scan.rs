@@ -15,6 +15,12 @@ const DENSE_AFTER_BYTES: usize = 256 << 10;
 /// The longest text that stands in place of a secret: the opening, an id, the bracket.
 const MARK_BYTES_MAX: usize = OPENING.len() + 65;
 
+/// How much of the text around a secret is looked at once more, in bytes.
+const TOUCHING_BYTES_MAX: usize = 512;
+
+/// How many secrets that touch each other in a row are found one by one.
+const ROUNDS_MAX: usize = 16;
+
 /// A text shorter than this holds no secret of any shape.
 const TEXT_BYTES_MIN: usize = 8;
 
@@ -70,6 +76,10 @@ impl Scanner {
     }
 
     /// Adds the secrets in `text` to `found`, but for those of shapes in `off`.
+    ///
+    /// Two secrets that run into each other hide each other's ends, so that a pattern sees only one
+    /// of them. What touches a secret is therefore looked at once more, as the text that it is when
+    /// that secret is gone.
     pub(crate) fn find(
         &self,
         text: &[u8],
@@ -77,6 +87,59 @@ impl Scanner {
         scratch: &mut Scratch,
         found: &mut Vec<Found>,
     ) {
+        let mut fresh = Vec::new();
+        self.search(text, off, scratch, &mut fresh);
+        for round in 0.. {
+            let edges = Edges::of(text, found, &fresh);
+            if round == ROUNDS_MAX {
+                // So many in a row are no accident: what still touches goes with them.
+                found.extend(edges.runs(text));
+            }
+            let touching = if round < ROUNDS_MAX {
+                self.touching(text, &edges, off, scratch)
+            } else {
+                Vec::new()
+            };
+            found.append(&mut fresh);
+            if touching.is_empty() {
+                break;
+            }
+            fresh = touching;
+        }
+    }
+
+    /// The secrets that end or begin exactly at one of the edges.
+    fn touching(
+        &self,
+        text: &[u8],
+        edges: &Edges,
+        off: &[usize],
+        scratch: &mut Scratch,
+    ) -> Vec<Found> {
+        let mut touching = Vec::new();
+        let mut window = Vec::new();
+        for &Edge { at, .. } in &edges.after {
+            let end = text.len().min(at + TOUCHING_BYTES_MAX);
+            self.search(&text[at..end], off, scratch, &mut window);
+            let begins = window.drain(..).filter(|it| it.span.start == 0);
+            touching.extend(begins.map(|it| Found {
+                span: at..at + it.span.end,
+                ..it
+            }));
+        }
+        for &Edge { at, .. } in &edges.before {
+            let start = at.saturating_sub(TOUCHING_BYTES_MAX);
+            self.search(&text[start..at], off, scratch, &mut window);
+            let ends = window.drain(..).filter(|it| start + it.span.end == at);
+            touching.extend(ends.map(|it| Found {
+                span: start + it.span.start..at,
+                ..it
+            }));
+        }
+        touching
+    }
+
+    fn search(&self, text: &[u8], off: &[usize], scratch: &mut Scratch, found: &mut Vec<Found>) {
         if text.len() < TEXT_BYTES_MIN {
             return;
         }
@@ -128,6 +191,72 @@ pub(crate) fn merge(found: &mut Vec<Found>) {
         }
         overlaps
     });
+}
+
+/// Where the text runs on from a secret that was just found into text that is none so far.
+struct Edges {
+    after: Vec<Edge>,
+    before: Vec<Edge>,
+}
+
+struct Edge {
+    at: usize,
+    shape: Option<usize>,
+}
+
+impl Edges {
+    fn of(text: &[u8], found: &[Found], fresh: &[Found]) -> Self {
+        let mut starts: Vec<usize> = Vec::with_capacity(fresh.len());
+        let mut ends: Vec<usize> = Vec::with_capacity(fresh.len());
+        for Found { span, .. } in found.iter().chain(fresh) {
+            starts.push(span.start);
+            ends.push(span.end);
+        }
+        starts.sort_unstable();
+        ends.sort_unstable();
+        // A byte lies in a secret if more secrets begin at or before it than have ended by then.
+        let is_free = |at: usize| {
+            starts.partition_point(|&start| start <= at) == ends.partition_point(|&end| end <= at)
+        };
+        let edge = |at, found: &Found| Edge {
+            at,
+            shape: found.shape,
+        };
+        let after = fresh
+            .iter()
+            .filter(|it| joined(text, it.span.end) && is_free(it.span.end));
+        let before = fresh
+            .iter()
+            .filter(|it| joined(text, it.span.start) && is_free(it.span.start - 1));
+        Self {
+            after: after.map(|it| edge(it.span.end, it)).collect(),
+            before: before.map(|it| edge(it.span.start, it)).collect(),
+        }
+    }
+
+    /// All that runs on from the edges.
+    fn runs(&self, text: &[u8]) -> impl Iterator<Item = Found> {
+        let after = self.after.iter().map(|&Edge { at, shape }| {
+            let length = text[at..].iter().take_while(|byte| is_word(byte)).count();
+            (at..at + length, shape)
+        });
+        let before = self.before.iter().map(|&Edge { at, shape }| {
+            let run = text[..at].iter().rev().take_while(|byte| is_word(byte));
+            (at - run.count()..at, shape)
+        });
+        after
+            .chain(before)
+            .map(|(span, shape)| Found { span, shape })
+    }
+}
+
+/// Whether the text runs on across `at`: a pattern sees no end of a word there.
+fn joined(text: &[u8], at: usize) -> bool {
+    at > 0 && is_word(&text[at - 1]) && text.get(at).is_some_and(is_word)
+}
+
+fn is_word(byte: &u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'+' | b'/' | b'=')
 }
 
 fn literals(shapes: &[Shape], kind: AhoCorasickKind) -> AhoCorasick {

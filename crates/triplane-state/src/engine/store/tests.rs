@@ -132,7 +132,7 @@ async fn a_store_that_was_moved_away_takes_no_commit_until_it_is_back() {
         "{refused:?}"
     );
     fs::rename(&away, &test.path).expect("moves back");
-    test.commit(fact("k", "d")).await;
+    let _committed = test.commit(fact("k", "d")).await;
     assert_eq!(test.count("operation").await, 1);
     test.store.close().await.expect("closes");
 }

@@ -367,6 +367,26 @@ fn written(value: &Value, escape: bool) -> String {
     out
 }
 
+#[test]
+fn secrets_that_run_into_each_other_are_all_hidden() {
+    let first = concat!("lin_", "api_0123456789abcdefghijABCDEFGHIJ0123456789");
+    let second = concat!("pul", "-0123456789abcdef0123456789abcdef01234567");
+    let hidden = SHIPPED_POLICY
+        .text(&format!("{first}{second}"))
+        .into_owned();
+    assert!(!hidden.contains("0123456789"), "{hidden}");
+    for joined in [format!("{first}{second}"), format!("{second}{first}")] {
+        for many in [
+            joined.clone(),
+            joined.repeat(40),
+            format!("{joined} ").repeat(40),
+        ] {
+            let hidden = SHIPPED_POLICY.text(&many).into_owned();
+            assert_eq!(SHIPPED_POLICY.text(&hidden), hidden);
+        }
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(512))]
 
