@@ -237,11 +237,11 @@ impl Edges {
     /// All that runs on from the edges.
     fn runs(&self, text: &[u8]) -> impl Iterator<Item = Found> {
         let after = self.after.iter().map(|&Edge { at, shape }| {
-            let length = text[at..].iter().take_while(|byte| is_word(byte)).count();
+            let length = text[at..].iter().take_while(|&&byte| is_word(byte)).count();
             (at..at + length, shape)
         });
         let before = self.before.iter().map(|&Edge { at, shape }| {
-            let run = text[..at].iter().rev().take_while(|byte| is_word(byte));
+            let run = text[..at].iter().rev().take_while(|&&byte| is_word(byte));
             (at - run.count()..at, shape)
         });
         after
@@ -252,10 +252,10 @@ impl Edges {
 
 /// Whether the text runs on across `at`: a pattern sees no end of a word there.
 fn joined(text: &[u8], at: usize) -> bool {
-    at > 0 && is_word(&text[at - 1]) && text.get(at).is_some_and(is_word)
+    at > 0 && is_word(text[at - 1]) && text.get(at).is_some_and(|&byte| is_word(byte))
 }
 
-fn is_word(byte: &u8) -> bool {
+fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'+' | b'/' | b'=')
 }
 
