@@ -8,6 +8,16 @@ use triplane::redaction::{Redaction, RedactionPolicy};
 use crate::args::RedactArgs;
 use crate::policy_file;
 
+/// What the option asks for: the shipped policy with what the named file adds to it, or none at all
+/// for the word `off`. Without the option there is nothing to ask for: a runtime has the shipped
+/// policy by itself, and makes it while its store opens.
+pub(crate) fn asked(args: &RedactArgs) -> Result<Option<Redaction>> {
+    match args.redact.as_deref() {
+        None => Ok(None),
+        Some(_) => redaction(args).map(Some),
+    }
+}
+
 /// The shipped policy, with what the named file adds to it, or none at all for the word `off`.
 pub(crate) fn redaction(args: &RedactArgs) -> Result<Redaction> {
     match args.redact.as_deref() {

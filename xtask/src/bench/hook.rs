@@ -4,7 +4,7 @@ use std::process::{Command, ExitCode};
 use std::time::Duration;
 
 use crate::bench::number;
-use crate::bench::program::{quantile, release, resident_kib, size, timed};
+use crate::bench::program::{again, program, quantile, resident_kib, size, timed};
 use crate::workspace::Workspace;
 
 /// What is asked: a command that is let pass, and one that is refused.
@@ -15,7 +15,9 @@ const ENDS: usize = 200;
 
 pub(crate) fn run(workspace: &Workspace, arguments: &[&str]) -> anyhow::Result<ExitCode> {
     let calls = number(arguments, "--calls", 2_000)?;
-    let program = release(workspace, "triplane-cli", "triplane")?;
+    let Some(program) = program(arguments) else {
+        return again(workspace, "hook", arguments);
+    };
     for (case, command) in CASES {
         let folder = tempfile::tempdir()?;
         let store = folder.path().join("state.db");

@@ -23,7 +23,7 @@ pub(crate) fn run(workspace: &Workspace, arguments: &[&str]) -> anyhow::Result<E
         ["hook", rest @ ..] => hook::run(workspace, rest),
         ["replay", rest @ ..] => replay::run(workspace, rest),
         _ => bail!(
-            "cargo xtask bench kernel [--json] | hook [--calls N] | replay [--events N] [--megabytes N]"
+            "cargo xtask bench kernel [--json] | hook [--calls N] | replay [--events N] [--megabytes N]; --program PATH measures a built one"
         ),
     }
 }

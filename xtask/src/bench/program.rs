@@ -2,7 +2,7 @@
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, ensure};
@@ -25,6 +25,35 @@ pub(crate) fn release(
     let target =
         std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| "target".into(), PathBuf::from);
     Ok(workspace.root.join(target).join("release").join(program))
+}
+
+/// The program that the option `--program` names.
+pub(crate) fn program(arguments: &[&str]) -> Option<PathBuf> {
+    let at = arguments
+        .iter()
+        .position(|argument| *argument == "--program")?;
+    arguments.get(at + 1).map(PathBuf::from)
+}
+
+/// Builds the program and measures it from a new process, whose children are no compilers: the
+/// memory of children can only be asked for all of them together.
+pub(crate) fn again(
+    workspace: &Workspace,
+    case: &str,
+    arguments: &[&str],
+) -> anyhow::Result<ExitCode> {
+    let program = release(workspace, "triplane-cli", "triplane")?;
+    let ended = Command::new(std::env::current_exe()?)
+        .args(["bench", case])
+        .args(arguments)
+        .arg("--program")
+        .arg(program)
+        .status()?;
+    Ok(if ended.success() {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    })
 }
 
 /// How long `command` takes from its start to its end, with `input` on its standard input.

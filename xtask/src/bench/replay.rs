@@ -6,13 +6,15 @@ use std::path::Path;
 use std::process::{Command, ExitCode};
 
 use crate::bench::number;
-use crate::bench::program::{release, resident_kib, timed};
+use crate::bench::program::{again, program, resident_kib, timed};
 use crate::workspace::Workspace;
 
 pub(crate) fn run(workspace: &Workspace, arguments: &[&str]) -> anyhow::Result<ExitCode> {
     let events = number(arguments, "--events", 40_000)?;
     let megabytes = number(arguments, "--megabytes", 100)?;
-    let program = release(workspace, "triplane-cli", "triplane")?;
+    let Some(program) = program(arguments) else {
+        return again(workspace, "replay", arguments);
+    };
     let folder = tempfile::tempdir()?;
     let hooks = folder.path().join("hooks.jsonl");
     write_hooks(&hooks, events)?;

@@ -122,7 +122,9 @@ async fn decide(args: &HookArgs, event: HookEvent, budget: Duration) -> Result<R
     if let Some(policy) = &args.guard.policy {
         builder = builder.policy(policy_file::read("policy", policy)?);
     }
-    builder = builder.redaction(redact_option::redaction(&args.redact)?);
+    if let Some(redaction) = redact_option::asked(&args.redact)? {
+        builder = builder.redaction(redaction);
+    }
     let enforcement = match event.phase() {
         Phase::Before if event.can_block(args.harness) => Enforcement::Enforced,
         Phase::Before | Phase::Notice => Enforcement::Advisory,

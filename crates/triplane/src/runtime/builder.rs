@@ -173,7 +173,12 @@ impl RuntimeBuilder {
             home: std::env::home_dir(),
             presence: Presence::Here,
         };
-        let store = Store::open(self.store).await?;
+        // The store opens on a thread of its own; what only takes time is made meanwhile.
+        let redaction = self.redaction;
+        let (store, redaction) = futures::join!(Store::open(self.store), async {
+            redaction.unwrap_or_default()
+        });
+        let store = store?;
         let mut participants: Vec<Arc<dyn CommitParticipant>> = vec![
             Arc::new(AuditEvidence),
             Arc::new(OutcomeSignal {
@@ -191,7 +196,7 @@ impl RuntimeBuilder {
         let operations = Operations {
             executor: ActionExecutor::new(Arc::clone(&plan)),
             plan,
-            redaction: self.redaction.unwrap_or_default(),
+            redaction,
             participants,
             store,
             observation: SessionObservation::new(),
