@@ -1,5 +1,6 @@
 //! `cargo xtask bench hook`: one call of `triplane hook`, from the start of its process to its end.
 
+use std::path::Path;
 use std::process::{Command, ExitCode};
 use std::time::Duration;
 
@@ -24,14 +25,19 @@ pub(crate) fn run(workspace: &Workspace, arguments: &[&str]) -> anyhow::Result<E
         let question = format!(
             r#"{{"hook_event_name":"PreToolUse","session_id":"s1","cwd":"/srv/app","tool_name":"Bash","tool_input":{{"command":"{command}"}}}}"#
         );
+        let unredacted = folder.path().join("unredacted.db");
+        let ask = |store: &Path, more: &[&str]| {
+            let mut hook = Command::new(&program);
+            hook.args(["hook", "--store"]).arg(store).args(more);
+            timed(&mut hook, question.as_bytes())
+        };
         let mut times = Vec::with_capacity(calls);
+        let mut without = Vec::with_capacity(calls);
         let mut floor = Vec::with_capacity(calls / 10);
         for call in 0..calls {
-            let mut hook = Command::new(&program);
-            times.push(timed(
-                hook.args(["hook", "--store"]).arg(&store),
-                question.as_bytes(),
-            )?);
+            // In turn, so that what the machine does meanwhile falls on both.
+            times.push(ask(&store, &[])?);
+            without.push(ask(&unredacted, &["--redact", "off"])?);
             if call % 10 == 0 {
                 floor.push(timed(&mut Command::new("true"), b"")?);
             }
@@ -39,9 +45,10 @@ pub(crate) fn run(workspace: &Workspace, arguments: &[&str]) -> anyhow::Result<E
         let ends = ENDS.min(calls / 2).max(1);
         let (first, last) = (median(&times[..ends]), median(&times[times.len() - ends..]));
         println!(
-            r#"{{"case":"hook.{case}","calls":{calls},"median_ms":{},"p95_ms":{},"floor_ms":{},"first_ms":{first},"last_ms":{last},"growth":{:.2},"wal_bytes":{},"resident_kib":{}}}"#,
+            r#"{{"case":"hook.{case}","calls":{calls},"median_ms":{},"p95_ms":{},"unredacted_median_ms":{},"floor_ms":{},"first_ms":{first},"last_ms":{last},"growth":{:.2},"wal_bytes":{},"resident_kib":{}}}"#,
             median(&times),
             quantile(&times, 0.95),
+            median(&without),
             median(&floor),
             last / first,
             size(&store.with_extension("db-wal")),
