@@ -39,8 +39,8 @@ pub use operation::{Decided, Pending};
 pub use redaction::Redaction;
 pub use runtime::{DeliveryMode, Leftover, Runtime, RuntimeBuilder};
 pub use triplane_interception::{
-    Action, ActionError, ExecutionContext, Finding, Guard, Judged, Outcome, PermissionPolicy,
-    Presence, ToolCall, ToolCallDecision, Verdict, Workspace,
+    Action, ActionError, DeclaredPolicy, ExecutionContext, Finding, Guard, GuardSettings, Judged,
+    Outcome, PermissionPolicy, Presence, ToolCall, ToolCallDecision, Verdict, Workspace,
 };
 pub use triplane_kernel::profile::TERMINAL_BUDGET;
 pub use triplane_kernel::{CancelCause, HandlerFailure, Scope};

@@ -1,6 +1,7 @@
 //! The policy file, format version 1, as it is written down.
 
 use std::collections::HashSet;
+use std::path::PathBuf;
 use std::sync::OnceLock;
 
 use regex::{Regex, RegexBuilder};
@@ -53,6 +54,12 @@ pub enum PolicyRefused {
         /// What is wrong with it.
         error: String,
     },
+    /// The file says which rules the guards know, to a reader that makes no guards.
+    #[error("{place}: is for the guards; read this file as a `DeclaredPolicy`, or leave it out")]
+    ForGuards {
+        /// The field.
+        place: &'static str,
+    },
     /// Two rules have one id.
     #[error("{place}: the id {id:?} is taken by an earlier rule")]
     DuplicateId {
@@ -73,6 +80,27 @@ pub(crate) struct PolicyFile {
     deny: Vec<RuleFile>,
     #[serde(default)]
     rewrite: Vec<RewriteFile>,
+    set: Option<String>,
+    #[serde(default)]
+    rules: Vec<PathBuf>,
+}
+
+/// What a policy file says to whoever makes the guards.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct GuardSettings {
+    /// The name of the shipped set of rules, if the file chooses one.
+    pub set: Option<String>,
+    /// Files of further rules, as they are written: relative to the policy file.
+    pub rules: Vec<PathBuf>,
+}
+
+impl PolicyFile {
+    pub(crate) fn take_guard_settings(&mut self) -> GuardSettings {
+        GuardSettings {
+            set: self.set.take(),
+            rules: std::mem::take(&mut self.rules),
+        }
+    }
 }
 
 #[derive(Debug, Deserialize)]
@@ -139,6 +167,13 @@ impl TryFrom<PolicyFile> for Rules {
             return Err(PolicyRefused::Version {
                 found: file.version,
             });
+        }
+        let for_guards = [
+            ("set", file.set.is_some()),
+            ("rules", !file.rules.is_empty()),
+        ];
+        if let Some((place, _)) = for_guards.into_iter().find(|(_, given)| *given) {
+            return Err(PolicyRefused::ForGuards { place });
         }
         let mut ids = HashSet::new();
         Ok(Self {

@@ -4,6 +4,8 @@ mod tool_pattern;
 mod argument;
 mod declaration;
 mod permission;
+mod declared;
 
-pub use declaration::{POLICY_VERSION, PolicyRefused};
+pub use declaration::{GuardSettings, POLICY_VERSION, PolicyRefused};
+pub use declared::DeclaredPolicy;
 pub use permission::{PermissionPolicy, Rewritten};
