@@ -20,6 +20,11 @@ const COMMANDS: &[(&[&str], bool)] = &[
     (&["session", "ls"], true),
     (&["session", "show", "s1"], true),
     (&["session", "show", "s1", "--json"], true),
+    (
+        &["guard", "check", "--corpus", "corpus.jsonl", "--json"],
+        false,
+    ),
+    (&["guard", "explain", "--", "rm", "-rf", "/"], false),
     (&["doctor"], true),
     (&["doctor", "--json"], true),
     (&["completions", "bash"], false),
@@ -37,6 +42,8 @@ fn a_reader_that_has_gone_is_no_reason_to_panic() {
     let place = Place::new();
     let events = format!("{}\n", shell_question("rm -rf /")).repeat(3);
     place.file("events.jsonl", &events);
+    let row = r#"{"id": "a", "command": "ls", "verdict": "allow"}"#;
+    place.file("corpus.jsonl", row);
     place.hook(&[], shell_question("rm -rf /").as_bytes());
     for (arguments, with_store) in COMMANDS {
         let mut command = if *with_store {
@@ -119,7 +126,7 @@ fn completions_are_scripts_that_know_every_command() {
             .output();
         let script = text(&output.expect("the program runs").stdout);
         for command in [
-            "replay", "hook", "deliver", "signals", "outbox", "session", "doctor",
+            "replay", "hook", "deliver", "signals", "outbox", "session", "guard", "doctor",
         ] {
             assert!(script.contains(command), "{shell}: {command}");
         }

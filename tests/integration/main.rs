@@ -4,6 +4,7 @@ mod program;
 mod rows;
 mod replay;
 mod hook;
+mod guard;
 mod secrets;
 mod hostile;
 mod together;

@@ -7,6 +7,8 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use triplane::state::Synchronous;
 use triplane_external_hooks::{Format, Harness};
 
+use crate::guard_args::GuardCommand;
+
 /// Guards an agent's tool calls, keeps an audit record of them, and delivers it.
 #[derive(Debug, Parser)]
 #[command(
@@ -57,6 +59,12 @@ pub(crate) enum Command {
     /// Read one session in order, each call with all that is known of it.
     #[command(subcommand, after_help = "Example:\n  triplane session show 6513270e")]
     Session(SessionCommand),
+    /// Try the guards: against a labelled corpus, or on one command.
+    #[command(
+        subcommand,
+        after_help = "Example:\n  triplane guard explain -- rm -rf build /etc"
+    )]
+    Guard(GuardCommand),
     /// Say what state everything is in, what is wrong, and the way out.
     #[command(
         after_help = "Exit code: 0 healthy, 1 something is wrong, 2 it could not be looked at.\n\n\

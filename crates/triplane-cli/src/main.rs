@@ -2,6 +2,7 @@
 //!
 //! It decides nothing: every operation runs through [`triplane::Runtime`].
 
+mod guard_args;
 mod args;
 mod policy_file;
 mod workspace;
@@ -37,6 +38,7 @@ fn main() -> ExitCode {
         Command::Signals(command) => cmd::signals::run(command),
         Command::Outbox(command) => cmd::outbox::run(command),
         Command::Session(command) => cmd::session::run(command, screen),
+        Command::Guard(command) => cmd::guard::run(command, screen),
         Command::Doctor(args) => cmd::doctor::run(args, screen),
         Command::Completions(args) => cmd::completions::run(args),
         Command::Man(args) => cmd::man::run(args, screen),

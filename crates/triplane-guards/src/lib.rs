@@ -21,6 +21,7 @@ mod tool;
 pub mod command;
 pub mod path;
 mod guard;
+pub mod corpus;
 
 pub use guard::{CommandGuard, PathGuard, commands, paths, paths_in};
 pub use place::Place;

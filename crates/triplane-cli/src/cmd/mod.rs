@@ -7,6 +7,7 @@ pub(crate) mod deliver;
 pub(crate) mod signals;
 pub(crate) mod outbox;
 pub(crate) mod session;
+pub(crate) mod guard;
 pub(crate) mod doctor;
 pub(crate) mod completions;
 pub(crate) mod man;

@@ -188,7 +188,7 @@ fn here(op: PathOp, path: &str, bounds: &Bounds) -> Result<Judged, Refusal> {
         (End::Special, PathOp::Read | PathOp::Write) => {
             return Err(Refusal::Special(opened.path().to_owned()));
         }
-        (End::File { names }, PathOp::Write) if names > 1 => {
+        (End::File { names, .. }, PathOp::Write) if names > 1 => {
             return Err(Refusal::SecondName(opened.path().to_owned()));
         }
         _ => {}

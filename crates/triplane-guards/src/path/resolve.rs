@@ -10,7 +10,10 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{AtFlags, FileType, Mode, OFlags, mkdirat, openat, readlinkat, statat, unlinkat};
+use rustix::fs::{
+    AtFlags, FileType, Mode, OFlags, fstat, ftruncate, mkdirat, openat, readlinkat, statat,
+    unlinkat,
+};
 use rustix::io::Errno;
 
 /// The most links that are followed, as the kernel has it.
@@ -46,6 +49,9 @@ pub(crate) enum LastLink {
     Keep,
 }
 
+/// Which file it is, whatever its names: its device and its number there.
+pub(crate) type Identity = (u64, u64);
+
 /// What stands at the end of a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum End {
@@ -55,6 +61,7 @@ pub(crate) enum End {
     /// A file with this many names.
     File {
         names: u64,
+        identity: Identity,
     },
     /// A link that is kept.
     Link,
@@ -116,6 +123,22 @@ fn links(stat: &rustix::fs::Stat) -> u64 {
     u64::from(stat.st_nlink)
 }
 
+/// Which file a `stat` is of; the width of the numbers differs between systems.
+#[allow(
+    clippy::unnecessary_cast,
+    clippy::useless_conversion,
+    clippy::cast_sign_loss,
+    reason = "not `u64` everywhere"
+)]
+fn identity(stat: &rustix::fs::Stat) -> Identity {
+    (stat.st_dev as u64, u64::from(stat.st_ino))
+}
+
+/// Whether it is an ordinary file without a second name, which no other folder can share.
+fn is_only_name(stat: &rustix::fs::Stat) -> bool {
+    FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile && links(stat) <= 1
+}
+
 struct Walk {
     folder: OwnedFd,
     path: PathBuf,
@@ -158,6 +181,7 @@ impl Walk {
                     let end = if kind == FileType::RegularFile {
                         End::File {
                             names: links(&stat),
+                            identity: identity(&stat),
                         }
                     } else {
                         End::Special
@@ -266,10 +290,28 @@ impl Opened {
     /// # Errors
     ///
     /// Returns the file system's error, which it is too when a link has been put in the file's
-    /// place since the check.
+    /// place since the check. A file that has come there since and has a second name elsewhere, or
+    /// is no ordinary file, is [`io::ErrorKind::PermissionDenied`].
     pub fn read(&self) -> io::Result<File> {
+        // Not blocked by a pipe that nobody writes into.
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
-        Ok(openat(&self.folder, self.name()?, flags, Mode::empty())?.into())
+        let file = openat(&self.folder, self.name()?, flags, Mode::empty())?;
+        let stat = fstat(&file)?;
+        let kind = FileType::from_raw_mode(stat.st_mode);
+        let same = match self.end {
+            // A number is given again once its file is gone: the kind and the names count too.
+            End::File {
+                names,
+                identity: was,
+            } => kind == FileType::RegularFile && was == identity(&stat) && links(&stat) <= names,
+            End::Folder => kind == FileType::Directory,
+            End::Missing | End::Link | End::Special => false,
+        };
+        if same || is_only_name(&stat) {
+            Ok(file.into())
+        } else {
+            Err(Errno::ACCESS.into())
+        }
     }
 
     /// Opens the file for writing, creating it and its missing folders, through the folder that
@@ -278,10 +320,13 @@ impl Opened {
     /// # Errors
     ///
     /// Returns the file system's error, which it is too when a link has been put in the place of
-    /// the file, or of a folder on the way, since the check.
+    /// the file, or of a folder on the way, since the check. A file that has a second name by now,
+    /// or is no ordinary file any more, is [`io::ErrorKind::PermissionDenied`] and keeps its
+    /// content.
     pub fn write(&self) -> io::Result<File> {
+        // Cut off only when it is known what was opened; not blocked by a pipe that nobody reads.
         let flags =
-            OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+            OFlags::WRONLY | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
         let mode = Mode::from_raw_mode(0o666);
         let Some((name, folders)) = self.rest.split_last() else {
             return Err(Errno::ISDIR.into());
@@ -296,7 +341,12 @@ impl Opened {
             folder = Some(openat(above, name.as_str(), FOLDER, Mode::empty())?);
         }
         let above = folder.as_ref().unwrap_or(&self.folder);
-        Ok(openat(above, name.as_str(), flags, mode)?.into())
+        let file = openat(above, name.as_str(), flags, mode)?;
+        if !is_only_name(&fstat(&file)?) {
+            return Err(Errno::ACCESS.into());
+        }
+        ftruncate(&file, 0)?;
+        Ok(file.into())
     }
 
     /// Removes the file, the link or the empty folder, through the folder that was checked.

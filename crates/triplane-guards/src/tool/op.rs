@@ -10,3 +10,14 @@ pub enum PathOp {
     /// Removes it.
     Delete,
 }
+
+impl PathOp {
+    /// The word for it: `read`, `write` or `delete`.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Write => "write",
+            Self::Delete => "delete",
+        }
+    }
+}

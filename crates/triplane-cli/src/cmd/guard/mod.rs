@@ -1,0 +1,20 @@
+//! `triplane guard`: the guards tried, without a harness and without a store.
+
+mod jury;
+mod corpus;
+mod check;
+mod line;
+mod path;
+mod explain;
+
+use std::process::ExitCode;
+
+use crate::guard_args::GuardCommand;
+use crate::paint::Screen;
+
+pub(crate) fn run(command: &GuardCommand, screen: Screen) -> ExitCode {
+    match command {
+        GuardCommand::Check(args) => check::run(args, screen),
+        GuardCommand::Explain(args) => explain::run(args, screen),
+    }
+}
