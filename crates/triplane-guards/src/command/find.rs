@@ -221,19 +221,27 @@ pub(crate) fn fd(args: &[Word]) -> Find {
     // The pattern comes first, the folders that are searched after it.
     let mut operands = Vec::new();
     let mut own = args[..at].iter();
+    let mut picked = false;
     while let Some(word) = own.next() {
         match word.prefix() {
-            "-t" | "-e" | "-d" | "-E" | "-S" | "-j" | "--type" | "--extension" | "--max-depth"
-            | "--exclude" | "--size" | "--changed-within" | "--changed-before" => {
+            "-e" | "-S" | "--extension" | "--size" | "--changed-within" | "--changed-before" => {
+                picked = true;
                 own.next();
+            }
+            "-t" | "-d" | "-E" | "-j" | "--type" | "--max-depth" | "--exclude" => {
+                own.next();
+            }
+            text if text.starts_with("--extension=") || text.starts_with("--size=") => {
+                picked = true;
             }
             text if text.starts_with('-') => {}
             _ => operands.push(word.clone()),
         }
     }
-    let filtered = operands
-        .first()
-        .is_some_and(|pattern| !matches!(pattern.literal(), Some("." | "" | ".*")));
+    let filtered = picked
+        || operands
+            .first()
+            .is_some_and(|pattern| !matches!(pattern.literal(), Some("." | "" | ".*")));
     let mut starts = operands.split_off(operands.len().min(1));
     if starts.is_empty() {
         starts.push(Word::text(".", args[at].span.clone()));

@@ -5,6 +5,9 @@ use crate::command::state::ShellState;
 use crate::command::word::{Part, Word};
 use crate::place::{Place, absolute};
 
+/// Stands in a text for the lines of the crontab that is there already.
+pub(crate) const CRONTAB_KEPT: &str = "# the crontab as it is\n";
+
 /// The output of `program`, as parts: an unknown part stands for what is not known.
 pub(crate) fn output(
     program: &str,
@@ -40,10 +43,18 @@ pub(crate) fn output(
             let words: Vec<&str> = args.iter().filter_map(Word::literal).collect();
             match words.as_slice() {
                 ["rev-parse", "--show-toplevel"] => text(&place.root),
-                ["rev-parse", ..] | ["rev-list", "--count", ..] => vec![Part::Token],
+                [
+                    "rev-parse",
+                    "--git-dir" | "--absolute-git-dir" | "--git-common-dir",
+                ] => text(&format!("{}/.git", place.root)),
+                ["rev-parse", rest @ ..] if rest.iter().all(|word| names_a_commit(word)) => {
+                    vec![Part::Token]
+                }
+                ["rev-list", "--count", ..] | ["describe", ..] => vec![Part::Token],
                 _ => unknown(),
             }
         }
+        "crontab" if args.iter().any(|word| word.literal() == Some("-l")) => text(CRONTAB_KEPT),
         "nproc" | "whoami" | "hostname" | "uname" | "arch" | "id" | "uuidgen" | "wc" | "expr" => {
             vec![Part::Token]
         }
@@ -61,6 +72,16 @@ pub(crate) fn output(
         "true" | "false" | ":" | "touch" | "sleep" | "test" | "[" | "wait" | "exit" => Vec::new(),
         _ => unknown(),
     }
+}
+
+/// Whether `rev-parse` answers this argument with a name and no path.
+fn names_a_commit(word: &str) -> bool {
+    !word.starts_with('-')
+        || matches!(
+            word,
+            "-q" | "--quiet" | "--verify" | "--short" | "--abbrev-ref"
+        )
+        || word.starts_with("--short=")
 }
 
 fn unknown() -> Vec<Part> {

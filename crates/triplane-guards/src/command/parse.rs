@@ -2,17 +2,24 @@
 //!
 //! The grammar is shown no command substitution: where one ends is decided by the scan, which
 //! knows comments and heredocs inside it, and the grammar reads a parameter in its place. The
-//! substitution's own text is parsed when that parameter is expanded.
+//! substitution's own text is parsed when that parameter is expanded. Nor is it shown `select`,
+//! which it does not know: to what may run, that loop is a `for`.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use brush_parser::{Parser, SourceSpan, ast};
 
 use crate::command::expand::options;
-use crate::command::scan::{ScanRefusal, substitutions};
+use crate::command::scan::{ScanRefusal, look};
 
 /// How the parameters are called that stand for substitutions; no text may use such a name.
 pub(crate) const PLACEHOLDER: &str = "__triplane_substitution_";
+
+/// The loop that the grammar does not know, and the one that is shown to it, of the same length so
+/// that every place stays where it is.
+const SELECT: &str = "select";
+const FOR_AS_LONG: &str = "for   ";
 
 /// A script that can be walked.
 #[derive(Debug)]
@@ -81,7 +88,14 @@ pub(crate) fn parse(
     }
     let mut rewritten = Rewritten::default();
     let mut from = 0;
-    for found in substitutions(text)? {
+    let found = look(text)?;
+    let mut shown = Cow::Borrowed(text);
+    for at in found.selects {
+        shown
+            .to_mut()
+            .replace_range(at..at + SELECT.len(), FOR_AS_LONG);
+    }
+    for found in found.substitutions {
         let Range { start, end } = found.span.clone();
         let script = if found.backquoted {
             unescape_backquoted(&text[start + 1..end - 1])
@@ -89,7 +103,7 @@ pub(crate) fn parse(
             text[start + 2..end - 1].to_owned()
         };
         let number = register(script, found.span);
-        rewritten.text.push_str(&text[from..start]);
+        rewritten.text.push_str(&shown[from..start]);
         let at = rewritten.text.len();
         rewritten.text.push_str("${");
         rewritten.text.push_str(PLACEHOLDER);
@@ -101,7 +115,7 @@ pub(crate) fn parse(
         });
         from = end;
     }
-    rewritten.text.push_str(&text[from..]);
+    rewritten.text.push_str(&shown[from..]);
     // A slice is read as it lies: the tokenizer needs no buffer of its own.
     let program = Parser::new(rewritten.text.as_bytes(), &options())
         .parse_program()

@@ -214,11 +214,8 @@ impl<'a> Arguments<'a> {
                     continue;
                 }
                 read.operands.push(word);
-                if read.operands.len() == 1 {
-                    let sub = program.subs.iter().find(|(sub, _)| *sub == text);
-                    if let Some((_, own)) = sub {
-                        values = own;
-                    }
+                if let Some(own) = read.sub_values(program) {
+                    values = own;
                 }
                 continue;
             }
@@ -252,6 +249,31 @@ impl<'a> Arguments<'a> {
             read.cluster(text, values, word, &mut args);
         }
         read
+    }
+
+    /// The options with values of the subcommand that the operands so far name, of one word or two.
+    fn sub_values(&self, program: &Program) -> Option<&'static [&'static str]> {
+        let named = match self.operands.as_slice() {
+            [sub] => (sub.literal()?, None),
+            [outer, inner] => (outer.literal()?, Some(inner.literal()?)),
+            _ => return None,
+        };
+        program
+            .subs
+            .iter()
+            .find(|(name, _)| match name.split_once(' ') {
+                Some((outer, inner)) => named == (outer, Some(inner)),
+                None => named == (name, None),
+            })
+            .map(|(_, own)| *own)
+    }
+
+    /// The values that are given for the option that `flag` names.
+    fn values<'s>(&'s self, flag: &'s str) -> impl Iterator<Item = &'s Word> {
+        self.options
+            .iter()
+            .filter(move |(given, _)| given.is(flag))
+            .filter_map(|(_, value)| value.as_deref())
     }
 
     /// `-xyz` is `-x -y -z`, up to the first that takes a value.
@@ -358,7 +380,7 @@ impl Rule {
         if self.scope == Scopes::NONE && self.text.is_none() {
             return Some(simple.span.clone());
         }
-        let option;
+        let values: Vec<&Word>;
         let tested: &[&Word] = match self.on {
             On::Operands => operands,
             On::First => operands.get(..1)?,
@@ -372,9 +394,8 @@ impl Rule {
                 &operands[..last]
             }
             On::Option(name) => {
-                let (_, value) = arguments.option(name, true)?;
-                option = [value.as_deref()?];
-                &option
+                values = arguments.values(name).collect();
+                &values
             }
         };
         tested

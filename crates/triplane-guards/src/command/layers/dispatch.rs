@@ -9,7 +9,7 @@ use crate::command::layers::operands::{by_option, is_file, operand, values_of};
 use crate::command::layers::shells::{
     is_shell, joined, parallel, shell, ssh, switched, terminal, watcher_values, xargs,
 };
-use crate::command::layers::tools::{editor, git, runner, sed, tar};
+use crate::command::layers::tools::{ansible, editor, git, runner, sed, tar};
 use crate::command::layers::wrappers::{find_wrapper, wrapped};
 use crate::command::sql::Dialect;
 use crate::command::word::Word;
@@ -66,7 +66,10 @@ pub(crate) fn layers(program: &str, args: &[Word]) -> Vec<Layer> {
         "rsync" => values_of(args, &["-e", "--rsh", "--rsync-path"])
             .map(script)
             .collect(),
-        "crontab" if args.iter().any(|word| word.literal() == Some("-")) => Vec::new(),
+        "crontab" if args.iter().any(|word| word.literal() == Some("-")) => {
+            vec![Layer::ScheduleOfInput]
+        }
+        "ansible" => ansible(args),
         "at" | "batch" => vec![Layer::ScriptOfInput { host: Host::Here }],
         "psql" | "pgcli" | "cockroach" | "usql" | "cqlsh" | "influx" | "clickhouse-client"
         | "clickhouse" | "sqlcmd" | "osql" | "sqlplus" | "snowsql" | "trino" | "presto"

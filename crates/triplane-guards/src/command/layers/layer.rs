@@ -17,6 +17,8 @@ pub(crate) enum Layer {
     },
     /// Standard input, as a shell script.
     ScriptOfInput { host: Host },
+    /// Standard input, as the lines of a crontab.
+    ScheduleOfInput,
     /// A script file.
     ScriptFile { file: Word, args: Vec<Word> },
     /// SQL text.

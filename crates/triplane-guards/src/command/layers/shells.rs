@@ -293,36 +293,46 @@ pub(crate) fn switched(args: &[Word]) -> Vec<Layer> {
     layers
 }
 
+/// What tmux runs: a command behind the options of a new window, or a text for a shell.
 pub(crate) fn terminal(args: &[Word]) -> Vec<Layer> {
-    let sends = args
-        .iter()
-        .any(|word| matches!(word.literal(), Some("send-keys" | "send" | "-X")));
-    let mut layers: Vec<Layer> = args
-        .iter()
-        .filter(|word| word.prefix().contains(' ') || word.literal().is_none())
-        .cloned()
-        .map(script)
-        .collect();
-    if !sends {
-        let at = args.iter().position(|word| {
-            !word.prefix().starts_with('-')
-                && !matches!(
-                    word.literal(),
-                    Some(
-                        "new-session"
-                            | "new"
-                            | "new-window"
-                            | "neww"
-                            | "split-window"
-                            | "splitw"
-                            | "respawn-pane"
-                    )
-                )
-        });
-        let rest = at.and_then(|at| args.get(at..)).unwrap_or_default();
-        if rest.len() > 1 {
-            layers.extend(here(rest));
+    const GLOBAL_VALUES: [&str; 6] = ["-L", "-S", "-f", "-c", "-T", "-t"];
+    const VALUES: [&str; 14] = [
+        "-t", "-s", "-n", "-c", "-e", "-x", "-y", "-F", "-f", "-l", "-p", "-d", "-h", "-w",
+    ];
+    let at = operand(args, &GLOBAL_VALUES);
+    let sub = args
+        .get(at)
+        .and_then(Word::literal)
+        .unwrap_or("new-session");
+    let rest = args.get(at + 1..).unwrap_or_default();
+    let texts = |layers: &mut Vec<Layer>| {
+        layers.extend(
+            rest.iter()
+                .filter(|word| word.prefix().contains(' ') || word.literal().is_none())
+                .cloned()
+                .map(script),
+        );
+    };
+    let mut layers = Vec::new();
+    match sub {
+        "send-keys" | "send" | "run-shell" | "run" | "if-shell" | "if" | "pipe-pane" | "pipep"
+        | "bind-key" | "bind" | "confirm-before" | "confirm" | "set-hook" | "source-file" => {
+            texts(&mut layers);
         }
+        "new-session" | "new" | "new-window" | "neww" | "split-window" | "splitw"
+        | "respawn-pane" | "respawnp" | "respawn-window" | "respawnw" | "display-popup"
+        | "popup" => {
+            texts(&mut layers);
+            // A flag may stand where a value is expected elsewhere: every reading is judged.
+            let plain = rest.get(operand(rest, &[])..).unwrap_or_default();
+            let valued = rest.get(operand(rest, &VALUES)..).unwrap_or_default();
+            for argv in [plain, valued] {
+                if argv.len() > 1 {
+                    layers.extend(here(argv));
+                }
+            }
+        }
+        _ => {}
     }
     layers
 }

@@ -1,6 +1,6 @@
 //! Package managers, git and other tools that run commands on the side.
 
-use crate::command::layers::layer::{Layer, here, script};
+use crate::command::layers::layer::{Layer, elsewhere, here, script};
 use crate::command::layers::operands::{by_option, join, operand, values_of};
 use crate::command::word::Word;
 
@@ -100,16 +100,7 @@ pub(crate) fn git(args: &[Word]) -> Vec<Layer> {
         .filter_map(|word| {
             let (key, value) = word.prefix().split_once('=')?;
             let key = key.to_ascii_lowercase();
-            let runs = key.starts_with("alias.") && value.starts_with('!')
-                || matches!(
-                    key.as_str(),
-                    "core.sshcommand"
-                        | "core.pager"
-                        | "core.editor"
-                        | "core.fsmonitor"
-                        | "diff.external"
-                        | "sequence.editor"
-                );
+            let runs = key.starts_with("alias.") && value.starts_with('!') || runs_a_command(&key);
             let skip = key.len() + 1 + usize::from(value.starts_with('!'));
             runs.then(|| script(word.without_prefix(skip)))
         })
@@ -126,6 +117,21 @@ pub(crate) fn git(args: &[Word]) -> Vec<Layer> {
             }
         }
         Some("rebase") => layers.extend(by_option(rest, &["-x", "--exec"])),
+        // What a setting makes git run later is judged when it is set.
+        Some("config") => {
+            let words: Vec<&Word> = rest
+                .iter()
+                .filter(|word| !word.prefix().starts_with('-'))
+                .collect();
+            for pair in words.windows(2) {
+                let key = pair[0].prefix().to_ascii_lowercase();
+                let value = pair[1].prefix();
+                let escaped = value.starts_with('!');
+                if runs_a_command(&key) || key.starts_with("alias.") && escaped {
+                    layers.push(script(pair[1].without_prefix(usize::from(escaped))));
+                }
+            }
+        }
         Some("difftool" | "mergetool") => layers.extend(by_option(rest, &["-x", "--extcmd"])),
         Some("bisect") if rest.first().and_then(Word::literal) == Some("run") => {
             layers.extend(here(&rest[1..]));
@@ -133,6 +139,52 @@ pub(crate) fn git(args: &[Word]) -> Vec<Layer> {
         _ => {}
     }
     layers
+}
+
+/// Whether git runs the value of this setting.
+fn runs_a_command(key: &str) -> bool {
+    matches!(
+        key,
+        "core.sshcommand"
+            | "core.pager"
+            | "core.editor"
+            | "core.askpass"
+            | "diff.external"
+            | "sequence.editor"
+            | "gpg.program"
+            | "credential.helper"
+    ) || key.starts_with("pager.")
+        || ["difftool.", "mergetool.", "diff.", "filter."]
+            .iter()
+            .any(|section| key.starts_with(section))
+            && [
+                ".cmd",
+                ".textconv",
+                ".command",
+                ".clean",
+                ".smudge",
+                ".process",
+            ]
+            .iter()
+            .any(|name| key.ends_with(name))
+}
+
+/// An ad-hoc command for every host: the modules that take a command line run it there.
+pub(crate) fn ansible(args: &[Word]) -> Vec<Layer> {
+    let module = values_of(args, &["-m", "--module-name"]).next();
+    let runs = match module.as_ref() {
+        None => true,
+        Some(module) => module.literal().is_some_and(|name| {
+            let name = name.rsplit('.').next().unwrap_or(name);
+            matches!(name, "command" | "shell" | "raw" | "script")
+        }),
+    };
+    if !runs {
+        return Vec::new();
+    }
+    values_of(args, &["-a", "--args"])
+        .map(|text| elsewhere(script(text)))
+        .collect()
 }
 
 pub(crate) fn tar(args: &[Word]) -> Vec<Layer> {

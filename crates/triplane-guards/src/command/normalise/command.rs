@@ -178,7 +178,7 @@ impl Normaliser<'_> {
         if matches!(name.as_str(), "find" | "gfind" | "fd" | "fdfind") {
             return self.found(&name, args, &span, frame, state);
         }
-        Self::downloads(&name, args, state);
+        Self::remember_files(&name, args, frame.input, state);
         if !frame.wanted {
             return Output::new();
         }

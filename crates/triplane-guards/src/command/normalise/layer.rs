@@ -1,17 +1,16 @@
 //! What a command runs besides itself: scripts, argument vectors, SQL, one-liners.
 
 use std::ops::Range;
-use std::rc::Rc;
 
 use crate::command::code::{self, CodeAct, Language};
 use crate::command::find;
 use crate::command::layers::{Host, Layer, Split, replaced};
 use crate::command::normalise::simple::pseudo;
 use crate::command::normalise::walker::{Frame, Normaliser, Output, PICKS_MAX, SIMPLES_MAX};
+use crate::command::output::CRONTAB_KEPT;
 use crate::command::sql::{self, Dialect, SqlAct};
 use crate::command::state::ShellState;
 use crate::command::word::{Part, Word};
-use crate::place::absolute;
 
 impl Normaliser<'_> {
     pub(crate) fn layer(
@@ -38,6 +37,10 @@ impl Normaliser<'_> {
                 };
                 let mut inner = hosted(state, host);
                 self.script_word(&input, &mut inner, None, frame.wanted)
+            }
+            Layer::ScheduleOfInput => {
+                self.schedule(frame, state);
+                Output::new()
             }
             Layer::ScriptFile { file, args } => {
                 let mut inner = state.clone();
@@ -74,6 +77,48 @@ impl Normaliser<'_> {
                 inner.enter(&folder);
                 self.argv(&argv, frame, &mut inner)
             }
+        }
+    }
+
+    /// The lines of a crontab: each runs at its time. What was there before must be among them.
+    fn schedule(&mut self, frame: Frame<'_>, state: &mut ShellState) {
+        let input = frame.input.cloned().unwrap_or_default();
+        let span = input.span.clone();
+        let text: String = input
+            .parts
+            .iter()
+            .map(|part| match part {
+                Part::Text(text) => text.as_str(),
+                _ => "\u{1}",
+            })
+            .collect();
+        if input.is_unknown() {
+            let script = vec![input.clone()];
+            self.emit(
+                pseudo::UNKNOWN_SCRIPT,
+                script,
+                frame.origin.span.clone(),
+                state,
+            );
+        }
+        if !text.contains(CRONTAB_KEPT) {
+            self.emit(
+                pseudo::SCHEDULE,
+                Vec::new(),
+                frame.origin.span.clone(),
+                state,
+            );
+        }
+        for line in text.lines().map(str::trim) {
+            if line.starts_with('#') || line.is_empty() {
+                continue;
+            }
+            let fields = if line.starts_with('@') { 1 } else { 5 };
+            let command = line
+                .splitn(fields + 1, [' ', '\t'])
+                .nth(fields)
+                .unwrap_or("");
+            self.script(command, &span, &mut state.clone(), None, false);
         }
     }
 
@@ -243,25 +288,6 @@ impl Normaliser<'_> {
             output.push_str("\n");
         }
         output.parts
-    }
-
-    /// A file that a download writes holds unknown text.
-    pub(crate) fn downloads(name: &str, args: &[Word], state: &mut ShellState) {
-        let options: &[&str] = match name {
-            "curl" => &["-o", "--output"],
-            "wget" => &["-O", "--output-document"],
-            _ => return,
-        };
-        let file = args
-            .iter()
-            .enumerate()
-            .find_map(|(at, word)| options.contains(&word.prefix()).then(|| args.get(at + 1))?);
-        if let (Some(path), [Some(cwd)]) = (file.and_then(Word::literal), &*state.cwd)
-            && path != "-"
-        {
-            let path = absolute(path, cwd);
-            Rc::make_mut(&mut state.files).insert(path, Word::unknown(0..0));
-        }
     }
 }
 

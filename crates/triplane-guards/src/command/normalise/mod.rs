@@ -12,6 +12,7 @@ mod walker;
 mod words;
 mod compound;
 mod lists;
+mod files;
 mod redirect;
 mod assignment;
 mod command;

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use crate::command::expand::{Purpose, expand_heredoc};
 use crate::command::normalise::simple::pseudo;
-use crate::command::normalise::walker::{Frame, Normaliser, Output, Redirected};
+use crate::command::normalise::walker::{Frame, Normaliser, Redirected};
 use crate::command::normalise::words::{Eval, Picks};
 use crate::command::state::ShellState;
 use crate::command::word::Word;
@@ -163,37 +163,6 @@ impl Normaliser<'_> {
         };
         let span = target.span.clone();
         self.emit(program, vec![target], span, state);
-    }
-
-    /// What goes to a file is remembered under its path and read by nobody else.
-    pub(crate) fn written(
-        file: Option<(Word, bool)>,
-        output: Output,
-        state: &mut ShellState,
-    ) -> Output {
-        let Some((file, appended)) = file else {
-            return output;
-        };
-        if let (Some(path), [Some(cwd)]) = (file.literal(), &*state.cwd) {
-            let path = absolute(path, cwd);
-            if path.starts_with("/dev/") {
-                return if matches!(path.as_str(), "/dev/stdout" | "/dev/fd/1") {
-                    output
-                } else {
-                    Output::new()
-                };
-            }
-            let mut content = match Rc::make_mut(&mut state.files).remove(&path) {
-                Some(content) if appended => content,
-                Some(_) | None => Word::default(),
-            };
-            for part in output {
-                content.push(part);
-            }
-            content.span = file.span.clone();
-            Rc::make_mut(&mut state.files).insert(path, content);
-        }
-        Output::new()
     }
 
     /// The file name that stands for a process substitution.

@@ -22,6 +22,7 @@ pub(crate) mod pseudo {
     pub(crate) const READ: &str = "(read)";
     pub(crate) const SQL: &str = "(sql)";
     pub(crate) const DELETE_ALL: &str = "(delete-all)";
+    pub(crate) const SCHEDULE: &str = "(schedule)";
 }
 
 /// One simple command: a program and its arguments, as known before it runs.

@@ -17,5 +17,5 @@ mod reserved;
 mod code;
 
 pub use refusal::{BYTES_MAX, CASES_MAX, DEPTH_MAX, SEPARATORS_MAX, ScanRefusal};
+pub(crate) use walk::look;
 pub use walk::scan;
-pub(crate) use walk::substitutions;

@@ -74,6 +74,9 @@ impl Scan<'_> {
             _ => return Ok(false),
         };
         let names_a_variable = matches!(word, b"for" | b"select");
+        if word == b"select" {
+            self.selects.push(self.at);
+        }
         self.at += length;
         if matches!(opened, Mode::Case(_)) {
             self.cases += 1;

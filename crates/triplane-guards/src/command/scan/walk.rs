@@ -34,6 +34,17 @@ pub(crate) struct Scan<'a> {
     /// Where each open `$((` starts.
     pub(crate) arithmetic: Vec<usize>,
     pub(crate) found: Vec<Substitution>,
+    /// Where each `select` stands that starts a loop.
+    pub(crate) selects: Vec<usize>,
+}
+
+/// What the scan finds that the grammar must not be shown.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Found {
+    /// The outermost command substitutions, in their order.
+    pub(crate) substitutions: Vec<Substitution>,
+    /// Where each `select` outside of them starts a loop.
+    pub(crate) selects: Vec<usize>,
 }
 
 pub(crate) type Scanned = Result<(), ScanRefusal>;
@@ -183,14 +194,14 @@ impl Scan<'_> {
 ///
 /// Returns the first [`ScanRefusal`] that applies.
 pub fn scan(command: &str) -> Result<(), ScanRefusal> {
-    substitutions(command).map(drop)
+    look(command).map(drop)
 }
 
-/// Looks at `command` once, and finds its outermost command substitutions, in their order.
+/// Looks at `command` once, and finds what the grammar must not be shown.
 ///
 /// The scan knows where a substitution ends: comments, heredocs and `case` arms in it may hold
 /// parentheses that close nothing.
-pub(crate) fn substitutions(command: &str) -> Result<Vec<Substitution>, ScanRefusal> {
+pub(crate) fn look(command: &str) -> Result<Found, ScanRefusal> {
     if command.len() > BYTES_MAX {
         return Err(ScanRefusal::TooLong);
     }
@@ -207,7 +218,13 @@ pub(crate) fn substitutions(command: &str) -> Result<Vec<Substitution>, ScanRefu
         marks: Vec::new(),
         arithmetic: Vec::new(),
         found: Vec::new(),
+        selects: Vec::new(),
     };
     scan.run(0)?;
-    Ok(scan.found)
+    let mut selects = scan.selects;
+    selects.retain(|at| !scan.found.iter().any(|found| found.span.contains(at)));
+    Ok(Found {
+        substitutions: scan.found,
+        selects,
+    })
 }

@@ -1,0 +1,125 @@
+//! What files hold that the line itself has written.
+
+use std::rc::Rc;
+
+use crate::command::normalise::walker::{Normaliser, Output};
+use crate::command::state::ShellState;
+use crate::command::word::Word;
+use crate::place::absolute;
+
+impl Normaliser<'_> {
+    /// What goes to a file is remembered under its path and read by nobody else.
+    pub(crate) fn written(
+        file: Option<(Word, bool)>,
+        output: Output,
+        state: &mut ShellState,
+    ) -> Output {
+        let Some((file, appended)) = file else {
+            return output;
+        };
+        if let Some(path) = path_of(&file, state) {
+            if path.starts_with("/dev/") {
+                return if matches!(path.as_str(), "/dev/stdout" | "/dev/fd/1") {
+                    output
+                } else {
+                    Output::new()
+                };
+            }
+            let content = Word {
+                parts: output,
+                span: file.span.clone(),
+            };
+            remember(path, &content, appended, state);
+        }
+        Output::new()
+    }
+
+    /// Programs that write a file whose content is known, or known to be unknown.
+    pub(crate) fn remember_files(
+        name: &str,
+        args: &[Word],
+        input: Option<&Word>,
+        state: &mut ShellState,
+    ) {
+        match name {
+            // A file that a download writes holds unknown text.
+            "curl" => downloaded(args, &["-o", "--output"], state),
+            "wget" => downloaded(args, &["-O", "--output-document"], state),
+            "tee" | "sponge" => {
+                let appended = args
+                    .iter()
+                    .any(|word| matches!(word.literal(), Some("-a" | "--append")));
+                let unknown = Word::unknown(0..0);
+                let content = input.unwrap_or(&unknown);
+                for file in args.iter().filter(|word| !word.prefix().starts_with('-')) {
+                    if let Some(path) = path_of(file, state) {
+                        remember(path, content, appended, state);
+                    }
+                }
+            }
+            "cp" | "mv" | "ln" | "install" => copied(args, state),
+            _ => {}
+        }
+    }
+}
+
+/// The path of a file, if the text tells it.
+fn path_of(file: &Word, state: &ShellState) -> Option<String> {
+    match (file.literal()?, &*state.cwd) {
+        (path, [Some(cwd)]) => Some(absolute(path, cwd)),
+        (path, _) if path.starts_with('/') => Some(absolute(path, "/")),
+        _ => None,
+    }
+}
+
+fn remember(path: String, content: &Word, appended: bool, state: &mut ShellState) {
+    let files = Rc::make_mut(&mut state.files);
+    let mut whole = match files.remove(&path) {
+        Some(before) if appended => before,
+        Some(_) | None => Word::default(),
+    };
+    for part in &content.parts {
+        whole.push(part.clone());
+    }
+    whole.span = content.span.clone();
+    files.insert(path, whole);
+}
+
+fn downloaded(args: &[Word], options: &[&str], state: &mut ShellState) {
+    let file = args
+        .iter()
+        .enumerate()
+        .find_map(|(at, word)| options.contains(&word.prefix()).then(|| args.get(at + 1))?);
+    if let Some(path) = file.and_then(|file| path_of(file, state))
+        && !path.ends_with("/-")
+    {
+        Rc::make_mut(&mut state.files).insert(path, Word::unknown(0..0));
+    }
+}
+
+/// A copy holds what the original holds.
+fn copied(args: &[Word], state: &mut ShellState) {
+    if state.files.is_empty() {
+        return;
+    }
+    let files: Vec<&Word> = args
+        .iter()
+        .filter(|word| !word.prefix().starts_with('-'))
+        .collect();
+    let Some((target, sources)) = files.split_last() else {
+        return;
+    };
+    for source in sources {
+        let content = path_of(source, state).and_then(|path| {
+            let content = state.files.get(&path)?;
+            Some((path, content.clone()))
+        });
+        let (Some((from, content)), Some(to)) = (content, path_of(target, state)) else {
+            continue;
+        };
+        // The target may be a folder: both readings are remembered.
+        let name = from.rsplit('/').next().unwrap_or("");
+        remember(format!("{to}/{name}"), &content, false, state);
+        remember(to, &content, false, state);
+    }
+}
