@@ -96,6 +96,27 @@ fn has_extension(name: &str, extensions: &[&str]) -> bool {
         .is_some_and(|(stem, extension)| !stem.is_empty() && extensions.contains(&extension))
 }
 
+/// What a guarded name stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum SwitchKind {
+    /// A folder, with all that is in it.
+    Folder,
+    /// A file, which goes with the folder that it is in.
+    File,
+}
+
+/// The switches by their usual names, for patterns to be held against.
+pub(crate) const SWITCHES: [(&[&str], SwitchKind); 8] = [
+    (&[".git"], SwitchKind::Folder),
+    (&[".triplane"], SwitchKind::Folder),
+    (&[".claude", "hooks"], SwitchKind::Folder),
+    (&[".claude", "settings.json"], SwitchKind::File),
+    (&[".claude", "settings.local.json"], SwitchKind::File),
+    (&[".codex", "hooks.json"], SwitchKind::File),
+    (&[".codex", "config.toml"], SwitchKind::File),
+    (&[".cursor", "hooks.json"], SwitchKind::File),
+];
+
 /// Whether the folded components of a path lead to what must not be changed: git's own folder, or
 /// a file that configures the guard.
 pub(crate) fn is_switch<'a>(components: impl Iterator<Item = &'a str> + Clone) -> bool {

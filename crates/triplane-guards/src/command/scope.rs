@@ -1,7 +1,7 @@
 //! Where a path of a command leads, as far as the text tells.
 
 use crate::command::word::{Part, Word};
-use crate::names;
+use crate::names::{self, SwitchKind};
 use crate::place::Place;
 
 /// A set of places that a word may lead to.
@@ -311,13 +311,8 @@ fn named(rest: &[Component]) -> Scopes {
 }
 
 fn switch(rest: &[Component]) -> bool {
-    let hidden = rest.iter().any(|component| {
-        component.pattern
-            && component.text.starts_with('.')
-            && (glob_matches(&component.text, ".git") || glob_matches(&component.text, ".triplane"))
-    });
-    if hidden {
-        return true;
+    if rest.iter().any(|component| component.pattern) {
+        return (0..rest.len()).any(|start| may_be_switch(&rest[start..]));
     }
     let folded: Vec<_> = rest
         .iter()
@@ -325,6 +320,20 @@ fn switch(rest: &[Component]) -> bool {
         .collect();
     names::is_switch(folded.iter().map(AsRef::as_ref))
         || matches!(folded.as_slice(), [only] if matches!(only.as_ref(), ".claude" | ".codex" | ".cursor"))
+}
+
+/// Whether a path with patterns in it may become one of the guarded ones, or one that holds them.
+fn may_be_switch(path: &[Component]) -> bool {
+    let meets = |guarded: &[&str]| {
+        path.iter().zip(guarded).all(|(component, name)| {
+            let hidden = !name.starts_with('.') || component.text.starts_with('.');
+            hidden && matches_name(component, name)
+        })
+    };
+    names::SWITCHES.iter().any(|(guarded, kind)| match kind {
+        SwitchKind::Folder => path.len() >= guarded.len() && meets(guarded),
+        SwitchKind::File => path.len() <= guarded.len() && meets(guarded),
+    })
 }
 
 /// Whether a pattern says nothing about the names that it matches.

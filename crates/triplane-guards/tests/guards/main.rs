@@ -13,3 +13,4 @@ mod respellings;
 mod system_scripts;
 mod calls;
 mod mutations;
+mod switches;
