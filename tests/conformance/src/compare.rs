@@ -57,6 +57,11 @@ fn cancelled_in_order(events: &[Json]) -> Vec<Json> {
     ordered
 }
 
+/// Whether nothing differs.
+pub(crate) fn is_same(recorded: &Json, came: &Json) -> bool {
+    canonical(recorded) == canonical(came)
+}
+
 /// What differs, as lines with `-` for what was recorded and `+` for what came, or `None`.
 pub(crate) fn difference(recorded: &Json, came: &Json) -> Option<String> {
     let (recorded, came) = (canonical(recorded), canonical(came));

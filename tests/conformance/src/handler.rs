@@ -164,7 +164,7 @@ impl Scripted {
     fn event(&self, event: Json) {
         let mut event = event;
         event["handler"] = json!(self.name);
-        if turns::elsewhere() {
+        if self.run.is_elsewhere() {
             event["offloaded"] = json!(true);
         }
         self.run.record(event);

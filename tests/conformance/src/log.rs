@@ -13,12 +13,16 @@ use crate::run::Run;
 /// Notes the lines about failures, from warnings on.
 ///
 /// A line without a `failure` is a diagnostic of the new code, about awaitables that were dropped or
-/// points that are dormant: the old code said nothing there. When an adapter has said that a handler
+/// points that are dormant: the old code said nothing there. That time ran out is a failure of nobody in
+/// particular. When an adapter has said that a handler
 /// failed, at the level of the old name, the kernel's line about the same failure right behind it is
 /// not counted again.
 pub(crate) struct Log {
     pub(crate) run: Arc<Run>,
 }
+
+/// What the kernel says when a deadline is to be logged (`deadline_disposition=log_and_stop`).
+const TIME_RAN_OUT: &str = "the deadline of an emission ran out";
 
 #[derive(Default)]
 struct Line {
@@ -31,6 +35,7 @@ impl Visit for Line {
         match field.name() {
             "registration" => self.registration = Some(format!("{value:?}")),
             "failure" => self.is_failure = true,
+            "message" => self.is_failure |= format!("{value:?}") == TIME_RAN_OUT,
             _ => {}
         }
     }

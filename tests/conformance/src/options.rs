@@ -8,24 +8,35 @@ use crate::suite::Tree;
 
 pub(crate) const USAGE: &str = "\
 cargo xtask conformance [--filter TEXT] [--json] [--release] [--scenarios DIR --traces DIR]
+cargo xtask conformance --mutations [--filter TEXT] [--json]
 
   --filter TEXT    only scenarios whose id holds TEXT; the matrix is not judged
   --json           one object for each scenario, then a summary
   --release        what is due fails, too
   --scenarios DIR --traces DIR   another tree; the matrix is not judged
+  --mutations      change the profiles, field by field: each change must turn a scenario red, or be
+                   listed in unobservable.toml; --filter TEXT: only profiles whose name holds TEXT
 
-Ends with 1 when a scenario fails or a row of the matrix has no evidence.
+Ends with 1 when a scenario fails, a row of the matrix has no evidence, or a change is not accounted
+for; with 2 when it cannot be run as asked.
 ";
 
 /// The options of one run.
 #[derive(Debug)]
 pub(crate) struct Options {
+    pub(crate) task: Task,
     pub(crate) filter: String,
     pub(crate) report: Report,
     pub(crate) due: Due,
     pub(crate) tree: Tree,
     /// Whether what ran is all that the matrix asks for.
     pub(crate) judged: Judged,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Task {
+    Scenarios,
+    Mutations,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,6 +60,7 @@ pub(crate) enum Judged {
 impl Options {
     pub(crate) fn parse(arguments: impl IntoIterator<Item = String>) -> anyhow::Result<Self> {
         let mut options = Self {
+            task: Task::Scenarios,
             filter: String::new(),
             report: Report::Text,
             due: Due::Allowed,
@@ -68,6 +80,7 @@ impl Options {
                 "--scenarios" => scenarios = Some(PathBuf::from(value()?)),
                 "--traces" => traces = Some(PathBuf::from(value()?)),
                 "--json" => options.report = Report::Json,
+                "--mutations" => options.task = Task::Mutations,
                 "--release" => options.due = Due::Fails,
                 other => bail!("no such option: {other}\n\n{USAGE}"),
             }

@@ -3,18 +3,22 @@
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, ThreadId};
 
 use serde_json::{Value as Json, json};
 use tokio::time::Instant;
 use triplane::legacy::Value;
 use triplane_kernel::{CancelCause, Scope};
 
+use crate::alteration::Alteration;
 use crate::turns;
 
 /// Events are recorded from the runtime's thread and from those that take turns with it.
 pub(crate) struct Run {
     scenario: Value,
+    altered: Option<Arc<Alteration>>,
     started: Instant,
+    thread: ThreadId,
     state: Mutex<State>,
 }
 
@@ -55,7 +59,7 @@ impl Task {
 }
 
 impl Run {
-    pub(crate) fn new(scenario: Value) -> Self {
+    pub(crate) fn new(scenario: Value, altered: Option<Arc<Alteration>>) -> Self {
         let handlers = scenario.field("handlers").cloned().unwrap_or_default();
         let names = handlers
             .fields()
@@ -64,7 +68,9 @@ impl Run {
         let names = names.collect();
         Self {
             scenario,
+            altered,
             started: Instant::now(),
+            thread: thread::current().id(),
             state: Mutex::new(State {
                 events: Vec::new(),
                 recording: true,
@@ -77,6 +83,16 @@ impl Run {
 
     pub(crate) fn scenario(&self) -> &Value {
         &self.scenario
+    }
+
+    /// How the profile is altered, if it is.
+    pub(crate) fn altered(&self) -> Option<&Alteration> {
+        self.altered.as_deref()
+    }
+
+    /// Whether this thread is not the runtime's.
+    pub(crate) fn is_elsewhere(&self) -> bool {
+        thread::current().id() != self.thread
     }
 
     /// How a handler is written.

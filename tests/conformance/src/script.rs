@@ -6,30 +6,42 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+use anyhow::Context as _;
 use serde_json::{Value as Json, json};
-use tokio::time::sleep;
+use tokio::time::{sleep, timeout};
 use triplane::legacy::Value;
 
 use crate::adapter;
+use crate::alteration::Alteration;
 use crate::fields::Fields as _;
 use crate::log::Log;
 use crate::operation::{Adapter, perform};
 use crate::run::{Run, Task};
 
-/// Runs a scenario and returns its trace.
-pub(crate) fn trace(scenario: &Value) -> anyhow::Result<Json> {
+/// How long a scenario may take, on its own clock: far longer than any script waits. What is left without
+/// an end, time alone would never stop.
+const LONGEST: Duration = Duration::from_hours(24);
+
+/// Runs a scenario, under an altered policy if there is one, and returns its trace.
+///
+/// # Errors
+///
+/// When the scenario is none, or does not end.
+pub(crate) fn trace(scenario: &Value, altered: Option<Arc<Alteration>>) -> anyhow::Result<Json> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_time()
         .start_paused(true)
         .build()?;
     let (events, state) = runtime.block_on(async {
-        let run = Arc::new(Run::new(scenario.clone()));
+        let run = Arc::new(Run::new(scenario.clone(), altered));
         let adapter = adapter::of(&run)?;
         let log = Log {
             run: Arc::clone(&run),
         };
         let _guard = tracing::subscriber::set_default(log);
-        script(&run, &adapter).await?;
+        timeout(LONGEST, script(&run, &adapter))
+            .await
+            .context("the run does not end")??;
         let last = adapter.last_state();
         anyhow::Ok((run.stop(), last))
     })?;

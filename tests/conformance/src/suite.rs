@@ -3,8 +3,8 @@
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::thread;
 
 use anyhow::Context as _;
@@ -12,7 +12,8 @@ use serde_json::Value as Json;
 use triplane::legacy::Value;
 
 use crate::adapter::PROFILES;
-use crate::compare::difference;
+use crate::alteration::Alteration;
+use crate::compare::{difference, is_same};
 use crate::fields::Fields as _;
 use crate::script;
 
@@ -96,47 +97,109 @@ impl Tree {
         Ok(done.into_iter().map(|(_, outcome)| outcome).collect())
     }
 
+    /// The scenarios of a profile, in the order of their files.
+    pub(crate) fn cases(&self, profile: &str) -> anyhow::Result<Vec<Case>> {
+        let mut files = Vec::new();
+        collect(&self.scenarios, &mut files)?;
+        files.sort();
+        let mut cases = Vec::new();
+        for file in files {
+            let case = Case::read(self, &file)?;
+            if case.profile() == profile {
+                cases.push(case);
+            }
+        }
+        Ok(cases)
+    }
+
     fn run_file(&self, file: &Path, filter: &str) -> anyhow::Result<Option<Outcome>> {
-        let scenario: Value = read(file)?;
-        let (id, profile) = (
-            scenario.text("id").to_owned(),
-            scenario.text("profile").to_owned(),
-        );
-        if !id.contains(filter) {
+        let case = Case::read(self, file)?;
+        if !case.id().contains(filter) {
             return Ok(None);
         }
-        let verdict = if PROFILES.contains(&profile.as_str()) {
-            self.judge(file, &scenario)
+        let verdict = if PROFILES.contains(&case.profile()) {
+            case.judge()
                 .unwrap_or_else(|error| Verdict::Failed(format!("    {error:#}\n")))
         } else {
             Verdict::Due
         };
         Ok(Some(Outcome {
-            id,
-            profile,
+            id: case.id().to_owned(),
+            profile: case.profile().to_owned(),
             verdict,
         }))
     }
+}
 
-    fn judge(&self, file: &Path, scenario: &Value) -> anyhow::Result<Verdict> {
-        let place = file.strip_prefix(&self.scenarios)?;
-        let recorded: Json = read(&self.traces.join(place))?;
-        // A handler or an adapter of the runner may panic outside of the code under test. Nothing but the
-        // scenario is looked at afterwards, and a run only reads it.
-        let came = catch_unwind(AssertUnwindSafe(|| script::trace(scenario)));
-        let came = came.map_err(|_| anyhow::anyhow!("the run panicked"))??;
-        let wanted = self.deliberate.as_ref().map(|folder| folder.join(place));
-        let Some(wanted) = wanted.filter(|file| file.exists()) else {
-            return Ok(verdict(&recorded, &came, Verdict::Passed));
+/// One scenario, with what was recorded of it and what is wanted instead.
+pub(crate) struct Case {
+    scenario: Value,
+    recorded: anyhow::Result<Json>,
+    wanted: Option<anyhow::Result<Json>>,
+}
+
+impl Case {
+    fn read(tree: &Tree, file: &Path) -> anyhow::Result<Self> {
+        let place = file.strip_prefix(&tree.scenarios)?;
+        let wanted = tree.deliberate.as_ref().map(|folder| folder.join(place));
+        Ok(Self {
+            scenario: read(file)?,
+            recorded: read(&tree.traces.join(place)),
+            wanted: wanted.filter(|file| file.exists()).map(|file| read(&file)),
+        })
+    }
+
+    pub(crate) fn id(&self) -> &str {
+        self.scenario.text("id")
+    }
+
+    pub(crate) fn profile(&self) -> &str {
+        self.scenario.text("profile")
+    }
+
+    /// Runs the scenario, and holds what came against its trace.
+    fn judge(&self) -> anyhow::Result<Verdict> {
+        let recorded = present(&self.recorded)?;
+        let came = self.came(None)?;
+        let Some(wanted) = &self.wanted else {
+            return Ok(verdict(recorded, &came, Verdict::Passed));
         };
-        let wanted: Json = read(&wanted)?;
-        if difference(&recorded, &wanted).is_none() {
+        let wanted = present(wanted)?;
+        if is_same(recorded, wanted) {
             return Ok(Verdict::Failed(
                 "    what is wanted is what was recorded: it is no difference\n".to_owned(),
             ));
         }
-        Ok(verdict(&wanted, &came, Verdict::Deliberate))
+        Ok(verdict(wanted, &came, Verdict::Deliberate))
     }
+
+    /// Whether the scenario notices this change of its profile. A run that fails does: it would be
+    /// reported as that.
+    pub(crate) fn notices(&self, altered: &Arc<Alteration>) -> bool {
+        let wanted = present(self.wanted.as_ref().unwrap_or(&self.recorded));
+        match (wanted, self.came(Some(altered))) {
+            (Ok(wanted), Ok(came)) => !is_same(wanted, &came),
+            (Err(_), _) | (_, Err(_)) => true,
+        }
+    }
+
+    /// Whether the scenario passes as things are.
+    pub(crate) fn passes(&self) -> bool {
+        matches!(self.judge(), Ok(Verdict::Passed | Verdict::Deliberate))
+    }
+
+    fn came(&self, altered: Option<&Arc<Alteration>>) -> anyhow::Result<Json> {
+        // A handler or an adapter of the runner may panic outside of the code under test. Nothing but the
+        // scenario is looked at afterwards, and a run only reads it.
+        let came = catch_unwind(AssertUnwindSafe(|| {
+            script::trace(&self.scenario, altered.cloned())
+        }));
+        came.map_err(|_| anyhow::anyhow!("the run panicked"))?
+    }
+}
+
+fn present(read: &anyhow::Result<Json>) -> anyhow::Result<&Json> {
+    read.as_ref().map_err(|error| anyhow::anyhow!("{error:#}"))
 }
 
 fn verdict(wanted: &Json, came: &Json, same: Verdict) -> Verdict {

@@ -1,6 +1,5 @@
 //! The recorded scenarios as a test, and the policies behind the legacy names.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use triplane::legacy::{
@@ -10,6 +9,8 @@ use triplane::legacy::{
 use triplane_kernel::profile::{ProfileName, TERMINAL_BUDGET};
 
 use crate::matrix::Matrix;
+use crate::mutations::{self, Unobservable};
+use crate::report::own_file;
 use crate::suite::{Tree, Verdict};
 
 #[test]
@@ -20,9 +21,21 @@ fn everything_that_was_recorded_comes_and_every_row_has_evidence() {
             panic!("{}: - recorded, + came\n{difference}", outcome.id);
         }
     }
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("matrix.toml");
-    let judgement = Matrix::read(&file).unwrap().judge(&outcomes);
+    let judgement = Matrix::read(&own_file("matrix.toml"))
+        .unwrap()
+        .judge(&outcomes);
     assert_eq!(judgement.blocking, Vec::<String>::new());
+}
+
+#[test]
+fn every_change_of_a_profile_is_seen_or_listed() {
+    let mutations = mutations::run(&Tree::recorded(), "").unwrap();
+    let unobservable = Unobservable::read(&own_file("unobservable.toml")).unwrap();
+    assert_eq!(unobservable.judge(&mutations), Vec::<String>::new());
+    let seen = mutations
+        .iter()
+        .filter(|mutation| mutation.seen_by.is_some());
+    assert!(seen.count() > 0);
 }
 
 #[path = "../../../crates/triplane/examples/legacy.rs"]
@@ -76,8 +89,9 @@ fn every_adapter_runs_under_the_policy_of_its_profile() {
             profile.as_str()
         );
     }
+    let bus = HookBus::new(None);
     for point in HookPoint::ALL {
-        let stages = HookBus::stages(*point).snapshot();
+        let stages = bus.stages(*point).snapshot();
         assert_eq!(
             stages.digest(),
             point.profile().snapshot().digest(),

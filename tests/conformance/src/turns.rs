@@ -69,11 +69,6 @@ impl Offload for Turns {
     }
 }
 
-/// Whether this thread is not the runtime's.
-pub(crate) fn elsewhere() -> bool {
-    TURN.with_borrow(Option::is_some)
-}
-
 /// The time of the runtime's clock.
 pub(crate) fn now() -> Instant {
     TURN.with_borrow(|turn| turn.as_ref().map_or_else(Instant::now, |turn| turn.now))

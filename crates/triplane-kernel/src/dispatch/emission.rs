@@ -99,13 +99,10 @@ where
     *expired |= timer.expired;
     let ending = stage.surface(disposition(&timer));
     let (None, Some(second)) = (&ending, returned_awaitables) else {
-        if !gathered.is_empty() {
-            tracing::warn!(
-                awaitables = gathered.len(),
-                "returned awaitables are dropped unawaited, since the calls did not all succeed"
-            );
-        }
         for abandoned in gathered {
+            let name = &phase.list.entries[abandoned.at].registration.name;
+            tracing::warn!(registration = %name,
+                "a returned awaitable is dropped unawaited, since the calls did not all succeed");
             outcomes.note(abandoned.at, HandlerOutcome::Unawaited);
         }
         return ending;

@@ -163,9 +163,13 @@ pub enum BroadcastError {
 impl Broadcaster {
     /// A broadcaster of events of this type, without subscribers.
     pub fn new(event_type: TypeName) -> Self {
+        Self::under(event_type, profile::broadcaster())
+    }
+
+    pub(crate) fn under(event_type: TypeName, policy: DispatchPolicy) -> Self {
         Self {
             event_type,
-            subscribers: Arc::new(FanOut::new(profile::broadcaster(), register)),
+            subscribers: Arc::new(FanOut::new(policy, register)),
         }
     }
 

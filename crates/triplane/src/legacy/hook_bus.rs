@@ -9,7 +9,7 @@ use triplane_kernel::{ChainOutcome, HandlerFailure, InterceptorChain, Scope, Sta
 use triplane_signals::SignalClass;
 
 use crate::legacy::error::{Raised, StateCompatibilityRefused, find};
-use crate::legacy::hook_chain::{Hook, HookCall, Manner};
+use crate::legacy::hook_chain::{Hook, HookCall, Manner, Manners};
 use crate::legacy::hook_point::{DORMANT_POINTS, HookPoint};
 use crate::legacy::session_observer::SessionObserver;
 use crate::legacy::value::{Signal, Value};
@@ -41,6 +41,7 @@ pub trait MessageDrain: Send + Sync {
 /// a store's refusal ends the point. A hook that fails with [`StopHook`](crate::legacy::StopHook)
 /// skips the rest. What was emitted is recorded as a signal on the bound observer.
 pub struct HookBus {
+    manners: Manners,
     state: Mutex<State>,
 }
 
@@ -57,11 +58,17 @@ impl HookBus {
     /// Without hooks, recording on `observer` if there is one.
     pub fn new(observer: Option<Arc<SessionObserver>>) -> Self {
         Self {
+            manners: Manners::profiles(),
             state: Mutex::new(State {
                 observer,
                 ..State::default()
             }),
         }
+    }
+
+    #[cfg(feature = "altered-policies")]
+    pub(crate) fn under(self, manners: Manners) -> Self {
+        Self { manners, ..self }
     }
 
     /// Records on another observer from now on, or on none.
@@ -227,13 +234,15 @@ impl HookBus {
         first.map_or(Ok(whole), Err)
     }
 
-    /// The stages under which the hooks of a point run: the profile that [`HookPoint::profile`] names.
-    pub fn stages(point: HookPoint) -> StageOrder {
-        if point.is_blocking() {
-            Manner::Blocking.stages()
+    /// The stages under which [`emit`](Self::emit) runs the hooks of a point: the profile that
+    /// [`HookPoint::profile`] names.
+    pub fn stages(&self, point: HookPoint) -> &StageOrder {
+        let manner = if point.is_blocking() {
+            Manner::Blocking
         } else {
-            Manner::Observational.stages()
-        }
+            Manner::Observational
+        };
+        &self.manners.stages(manner).declared
     }
 
     async fn call(
@@ -315,7 +324,7 @@ impl HookBus {
         }
         let found = state.points.iter().find(|(other, _)| *other == point);
         let hooks = found.map_or(&[][..], |(_, hooks)| hooks);
-        let chain = InterceptorChain::new(manner.plan(hooks));
+        let chain = InterceptorChain::new(manner.plan(self.manners.stages(manner), hooks));
         state.chains.insert((point, manner), chain.clone());
         chain
     }

@@ -32,25 +32,56 @@ pub(crate) enum Manner {
     Observational,
 }
 
-impl Manner {
-    pub(crate) fn stages(self) -> StageOrder {
-        match self {
-            Self::Blocking => profile::hookbus_blocking(),
-            Self::Observational => profile::hookbus_observational(),
+/// The profile of one manner, and where the hook at an index stands in its stage.
+#[derive(Debug, Clone)]
+pub(crate) struct Stages {
+    pub(crate) declared: StageOrder,
+    pub(crate) place: fn(usize) -> i32,
+}
+
+/// What a bus runs its hooks under.
+#[derive(Debug, Clone)]
+pub(crate) struct Manners {
+    pub(crate) blocking: Stages,
+    pub(crate) observational: Stages,
+}
+
+impl Manners {
+    /// The profiles, in which equal places keep the order of registration.
+    pub(crate) fn profiles() -> Self {
+        let place = |_| 0;
+        Self {
+            blocking: Stages {
+                declared: profile::hookbus_blocking(),
+                place,
+            },
+            observational: Stages {
+                declared: profile::hookbus_observational(),
+                place,
+            },
         }
     }
 
-    pub(crate) fn plan(self, hooks: &[Hook]) -> InterceptorPlan<HookCall> {
-        let stages = self.stages();
-        let stage = stages.stages()[0].name.clone();
-        let mut plan = PlanBuilder::new(stages);
+    pub(crate) fn stages(&self, manner: Manner) -> &Stages {
+        match manner {
+            Manner::Blocking => &self.blocking,
+            Manner::Observational => &self.observational,
+        }
+    }
+}
+
+impl Manner {
+    pub(crate) fn plan(self, stages: &Stages, hooks: &[Hook]) -> InterceptorPlan<HookCall> {
+        let stage = stages.declared.stages()[0].name.clone();
+        let mut plan = PlanBuilder::new(stages.declared.clone());
         for (index, hook) in hooks.iter().enumerate() {
             let asked = Arc::new(Asked {
                 hook: hook.clone(),
                 manner: self,
             });
             let name = numbered(hook.name(), index);
-            let registration = InterceptorRegistration::new(name, stage.clone(), 0, asked);
+            let place = (stages.place)(index);
+            let registration = InterceptorRegistration::new(name, stage.clone(), place, asked);
             plan = plan.register(match hook.cooperation() {
                 Cooperation::Dropped => registration,
                 Cooperation::Cooperative => registration.cooperative(),

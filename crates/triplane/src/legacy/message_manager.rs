@@ -83,10 +83,17 @@ pub enum AddMessageError {
 impl MessageManager {
     /// Without messages and callbacks.
     pub fn new() -> Self {
+        Self::under(
+            profile::message_added_sync(),
+            profile::message_added_async(),
+        )
+    }
+
+    pub(crate) fn under(sync: DispatchPolicy, asynchronous: DispatchPolicy) -> Self {
         Self {
             messages: Mutex::default(),
-            sync: FanOut::new(profile::message_added_sync(), register),
-            asynchronous: FanOut::new(profile::message_added_async(), register),
+            sync: FanOut::new(sync, register),
+            asynchronous: FanOut::new(asynchronous, register),
         }
     }
 

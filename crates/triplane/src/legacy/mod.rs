@@ -28,6 +28,9 @@ mod hook_point;
 mod hook_chain;
 mod hook_bus;
 mod loader;
+#[cfg(feature = "altered-policies")]
+#[doc(hidden)]
+pub mod altered;
 
 pub use broadcaster::{BroadcastError, Broadcaster, Subscriber};
 pub use callback::Callback;

@@ -97,8 +97,12 @@ impl triplane_kernel::Keyed for Delivery {
 impl SchedulerSignalBus {
     /// Without handlers and counters.
     pub fn new() -> Self {
+        Self::under(profile::scheduler_signal_bus())
+    }
+
+    pub(crate) fn under(policy: DispatchPolicy) -> Self {
         Self {
-            subscriptions: FanOut::new(profile::scheduler_signal_bus(), register),
+            subscriptions: FanOut::new(policy, register),
             counters: Arc::default(),
         }
     }

@@ -68,9 +68,13 @@ pub struct NoCondition;
 impl SessionObserver {
     /// Without subscribers.
     pub fn new() -> Self {
+        Self::under(profile::session_observer())
+    }
+
+    pub(crate) fn under(policy: DispatchPolicy) -> Self {
         Self {
             flow: Flow::default(),
-            policy: profile::session_observer(),
+            policy,
             state: Mutex::default(),
         }
     }

@@ -136,8 +136,12 @@ impl TerminalCallbackRegistry {
     /// Without callbacks. All callbacks of one event share `budget`;
     /// [`TERMINAL_BUDGET`](triplane_kernel::profile::TERMINAL_BUDGET) is the usual one.
     pub fn new(budget: Deadline) -> Self {
+        Self::under(profile::terminal_callbacks(budget))
+    }
+
+    pub(crate) fn under(policy: DispatchPolicy) -> Self {
         Self {
-            policy: profile::terminal_callbacks(budget),
+            policy,
             offload: Arc::new(SpawnBlocking),
             registrations: Mutex::default(),
         }

@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex, Weak};
 
 use futures::future::BoxFuture;
 use serde_json::{Value as Json, json};
-use triplane::legacy::{Broadcaster, Record, Subscriber, TypeName, Value};
-use triplane_kernel::Scope;
+use triplane::legacy::{Broadcaster, Record, Subscriber, TypeName, Value, altered};
+use triplane_kernel::{Scope, profile};
 
 use crate::fields::Fields as _;
 use crate::handler::{Handlers, Scripted};
@@ -27,13 +27,17 @@ pub(super) struct BroadcasterOps {
 }
 
 impl BroadcasterOps {
-    pub(super) fn adapter() -> Arc<dyn Adapter> {
-        cyclic(|this| Self {
+    pub(super) fn adapter(run: &Run) -> anyhow::Result<Arc<dyn Adapter>> {
+        let broadcaster = match run.altered() {
+            None => Broadcaster::new(EVENT),
+            Some(change) => altered::broadcaster(EVENT, change.policy(&profile::broadcaster())?),
+        };
+        Ok(cyclic(|this| Self {
             this,
-            broadcaster: Broadcaster::new(EVENT),
+            broadcaster,
             handlers: Handlers::new(),
             bound: Mutex::default(),
-        })
+        }))
     }
 
     fn subscriber(&self, run: &Arc<Run>, op: &Value) -> Subscriber {

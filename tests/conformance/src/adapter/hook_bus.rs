@@ -2,15 +2,19 @@
 
 use std::sync::{Arc, Weak};
 
+use anyhow::bail;
 use futures::future::BoxFuture;
 use serde_json::{Value as Json, json};
+use triplane::legacy::altered::{self, Altered};
 use triplane::legacy::{
     Condition, HookBus, HookCall, HookPoint, MessageDrain, Registered, SessionObserver,
     StateCompatibilityRefused, Value,
 };
 use triplane_kernel::Scope;
+use triplane_kernel::profile::{self, ProfileName};
 use triplane_signals::SignalClass;
 
+use crate::alteration::Alteration;
 use crate::fault::Fault;
 use crate::fields::{Fields as _, texts};
 use crate::handler::Handlers;
@@ -27,17 +31,18 @@ pub(super) struct HookBusOps {
 }
 
 impl HookBusOps {
-    pub(super) fn adapter(setup: &Value) -> Arc<dyn Adapter> {
+    pub(super) fn adapter(run: &Run, setup: &Value) -> anyhow::Result<Arc<dyn Adapter>> {
         let observer = Arc::new(SessionObserver::new());
         let bound = setup.field("observer").is_none_or(Value::is_truthy);
         let bound = bound.then(|| Arc::clone(&observer));
-        cyclic(|this| Self {
+        let bus = under(HookBus::new(bound), run.altered())?;
+        Ok(cyclic(|this| Self {
             this,
-            bus: HookBus::new(bound),
+            bus,
             observer,
             hooks: Handlers::new(),
             observers: Handlers::new(),
-        })
+        }))
     }
 
     fn at(&self, run: &Arc<Run>, op: &Value) -> Outcome {
@@ -74,6 +79,22 @@ impl HookBusOps {
         }
         Ok(Json::Null)
     }
+}
+
+/// The bus with one of its two profiles altered, if one is.
+pub(super) fn under(bus: HookBus, change: Option<&Alteration>) -> anyhow::Result<HookBus> {
+    let Some(change) = change else {
+        return Ok(bus);
+    };
+    let (altered, base) = match change.of {
+        ProfileName::HookbusBlocking => (Altered::Blocking, profile::hookbus_blocking()),
+        ProfileName::HookbusObservational => {
+            (Altered::Observational, profile::hookbus_observational())
+        }
+        other => bail!("a hook bus has no profile `{}`", other.as_str()),
+    };
+    let (stages, place) = change.stages(&base)?;
+    Ok(altered::hook_bus(bus, altered, stages, place))
 }
 
 fn names(bus: &HookBus, point: HookPoint) -> Json {

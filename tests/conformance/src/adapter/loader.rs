@@ -7,6 +7,7 @@ use serde_json::{Value as Json, json};
 use triplane::legacy::{Hook, HookBus, HookCall, HookPoint, Loader, SessionObserver, Value, hook};
 use triplane_kernel::Scope;
 
+use crate::adapter::hook_bus::under;
 use crate::fields::Fields as _;
 use crate::handler::Handlers;
 use crate::json::{normal_signal, payload};
@@ -55,7 +56,8 @@ impl LoaderOps {
             "build_session_bus" => {
                 let bound = op.field("observer").is_none_or(Value::is_truthy);
                 let bound = bound.then(|| Arc::clone(&self.observer));
-                let bus = Arc::new(self.loader().build_session_bus(&mapping, bound)?);
+                let bus = self.loader().build_session_bus(&mapping, bound)?;
+                let bus = Arc::new(under(bus, run.altered()).expect("a legal change"));
                 *self.bus.lock().expect("no panic holds the lock") = Some(Arc::clone(&bus));
                 let points = bus.points().into_iter();
                 let points: Vec<_> = points

@@ -4,8 +4,8 @@ use std::sync::{Arc, Weak};
 
 use futures::future::BoxFuture;
 use serde_json::{Value as Json, json};
-use triplane::legacy::{Message, MessageKind, MessageManager, Value};
-use triplane_kernel::Scope;
+use triplane::legacy::{Message, MessageKind, MessageManager, Value, altered};
+use triplane_kernel::{Scope, profile};
 
 use crate::fields::Fields as _;
 use crate::handler::Handlers;
@@ -27,13 +27,29 @@ pub(super) struct MessageManagerOps {
 }
 
 impl MessageManagerOps {
-    pub(super) fn adapter(entry: Entry) -> Arc<dyn Adapter> {
-        cyclic(|this| Self {
+    pub(super) fn adapter(run: &Run, entry: Entry) -> anyhow::Result<Arc<dyn Adapter>> {
+        let manager = match run.altered() {
+            None => MessageManager::new(),
+            Some(change) => {
+                let mut policies = [
+                    profile::message_added_sync(),
+                    profile::message_added_async(),
+                ];
+                let own = match entry {
+                    Entry::Sync => &mut policies[0],
+                    Entry::Async => &mut policies[1],
+                };
+                *own = change.policy(own)?;
+                let [sync, asynchronous] = policies;
+                altered::message_manager(sync, asynchronous)
+            }
+        };
+        Ok(cyclic(|this| Self {
             this,
             entry,
-            manager: MessageManager::new(),
+            manager,
             handlers: Handlers::new(),
-        })
+        }))
     }
 
     fn message(op: &Value) -> Message {

@@ -33,17 +33,17 @@ pub(crate) const PROFILES: &[&str] = &[
 pub(crate) fn of(run: &Arc<Run>) -> anyhow::Result<Arc<dyn Adapter>> {
     let setup = run.scenario().field("setup").cloned().unwrap_or_default();
     Ok(match run.scenario().text("profile") {
-        "hookbus_blocking" | "hookbus_observational" => hook_bus::HookBusOps::adapter(&setup),
-        "session_observer" => session_observer::SessionObserverOps::adapter(),
-        "broadcaster" => broadcaster::BroadcasterOps::adapter(),
+        "hookbus_blocking" | "hookbus_observational" => hook_bus::HookBusOps::adapter(run, &setup)?,
+        "session_observer" => session_observer::SessionObserverOps::adapter(run)?,
+        "broadcaster" => broadcaster::BroadcasterOps::adapter(run)?,
         "message_added_sync" => {
-            message_manager::MessageManagerOps::adapter(message_manager::Entry::Sync)
+            message_manager::MessageManagerOps::adapter(run, message_manager::Entry::Sync)?
         }
         "message_added_async" => {
-            message_manager::MessageManagerOps::adapter(message_manager::Entry::Async)
+            message_manager::MessageManagerOps::adapter(run, message_manager::Entry::Async)?
         }
-        "scheduler_signal_bus" => scheduler_signal_bus::SchedulerSignalBusOps::adapter(),
-        "terminal_callbacks" => terminal_callbacks::TerminalCallbacksOps::adapter(&setup)?,
+        "scheduler_signal_bus" => scheduler_signal_bus::SchedulerSignalBusOps::adapter(run)?,
+        "terminal_callbacks" => terminal_callbacks::TerminalCallbacksOps::adapter(run, &setup)?,
         "loader" => loader::LoaderOps::adapter(),
         other => bail!("no adapter for the profile `{other}`"),
     })

@@ -5,9 +5,9 @@ use std::sync::{Arc, Weak};
 use futures::future::BoxFuture;
 use serde_json::{Map, Value as Json, json};
 use triplane::legacy::{
-    RunCounters, SchedulerSignalBus, Signal, SignalPredicate, Value, schedule_run_signal,
+    RunCounters, SchedulerSignalBus, Signal, SignalPredicate, Value, altered, schedule_run_signal,
 };
-use triplane_kernel::Scope;
+use triplane_kernel::{Scope, profile};
 
 use crate::fields::{Fields as _, texts};
 use crate::handler::Handlers;
@@ -22,12 +22,18 @@ pub(super) struct SchedulerSignalBusOps {
 }
 
 impl SchedulerSignalBusOps {
-    pub(super) fn adapter() -> Arc<dyn Adapter> {
-        cyclic(|this| Self {
+    pub(super) fn adapter(run: &Run) -> anyhow::Result<Arc<dyn Adapter>> {
+        let bus = match run.altered() {
+            None => SchedulerSignalBus::new(),
+            Some(change) => {
+                altered::scheduler_signal_bus(change.policy(&profile::scheduler_signal_bus())?)
+            }
+        };
+        Ok(cyclic(|this| Self {
             this,
-            bus: SchedulerSignalBus::new(),
+            bus,
             handlers: Handlers::new(),
-        })
+        }))
     }
 }
 

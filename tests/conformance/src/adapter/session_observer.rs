@@ -9,9 +9,9 @@ use serde_json::{Value as Json, json};
 use tokio::time::sleep;
 use triplane::legacy::{
     Answer, Comparison, Condition, Filter, SessionObserver, Signal, SignalRow, SignalSink,
-    SinkFailure, StateCompatibilityRefused, TypeName, Value,
+    SinkFailure, StateCompatibilityRefused, TypeName, Value, altered,
 };
-use triplane_kernel::{HandlerFailure, Scope};
+use triplane_kernel::{HandlerFailure, Scope, profile};
 use triplane_signals::SignalClass;
 
 use crate::fault::{self, Fault};
@@ -29,13 +29,17 @@ pub(super) struct SessionObserverOps {
 }
 
 impl SessionObserverOps {
-    pub(super) fn adapter() -> Arc<dyn Adapter> {
-        cyclic(|this| Self {
+    pub(super) fn adapter(run: &Run) -> anyhow::Result<Arc<dyn Adapter>> {
+        let observer = match run.altered() {
+            None => SessionObserver::new(),
+            Some(change) => altered::session_observer(change.policy(&profile::session_observer())?),
+        };
+        Ok(cyclic(|this| Self {
             this,
-            observer: SessionObserver::new(),
+            observer,
             handlers: Handlers::new(),
             routed: Mutex::default(),
-        })
+        }))
     }
 
     fn counters(&self) -> Json {

@@ -6,9 +6,9 @@ use futures::future::BoxFuture;
 use serde_json::{Value as Json, json};
 use triplane::legacy::{
     Correlation, EntityRef, Precedence, RunTerminalEnvelope, TerminalCallbackRegistry,
-    TerminalFilter, Value,
+    TerminalFilter, Value, altered,
 };
-use triplane_kernel::{Deadline, RegistrationName, Scope};
+use triplane_kernel::{Deadline, RegistrationName, Scope, profile};
 
 use crate::fields::{Fields as _, texts};
 use crate::handler::Handlers;
@@ -23,10 +23,16 @@ pub(super) struct TerminalCallbacksOps {
 }
 
 impl TerminalCallbacksOps {
-    pub(super) fn adapter(setup: &Value) -> anyhow::Result<Arc<dyn Adapter>> {
+    pub(super) fn adapter(run: &Run, setup: &Value) -> anyhow::Result<Arc<dyn Adapter>> {
         let milliseconds = u32::try_from(setup.number("budget_ms").unwrap_or(200))?;
         let budget = Deadline::from_secs(f64::from(milliseconds) / 1000.0)?;
-        let registry = TerminalCallbackRegistry::new(budget).with_offload(Arc::new(Turns));
+        let registry = match run.altered() {
+            None => TerminalCallbackRegistry::new(budget),
+            Some(change) => {
+                altered::terminal_callbacks(change.policy(&profile::terminal_callbacks(budget))?)
+            }
+        };
+        let registry = registry.with_offload(Arc::new(Turns));
         Ok(cyclic(|this| Self {
             this,
             registry,

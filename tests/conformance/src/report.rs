@@ -1,0 +1,156 @@
+//! What a run says, as text and as JSON, and what of it blocks.
+
+use std::path::Path;
+
+use serde_json::json;
+
+use crate::matrix::Matrix;
+use crate::mutations::{self, Unobservable};
+use crate::options::{Due, Judged, Options, Report};
+use crate::suite::{Outcome, Verdict};
+
+/// Runs the scenarios, and returns what blocks.
+pub(crate) fn scenarios(options: &Options) -> anyhow::Result<Vec<String>> {
+    let outcomes = options.tree.run(&options.filter)?;
+    for outcome in &outcomes {
+        show(outcome, options.report);
+    }
+    let count = |verdict: &str| {
+        outcomes
+            .iter()
+            .filter(|outcome| outcome.verdict.as_str() == verdict)
+            .count()
+    };
+    let mut blocking = Vec::new();
+    if outcomes.is_empty() {
+        blocking.push("no scenario ran".to_owned());
+    }
+    if count("fail") > 0 {
+        blocking.push(format!("{} scenarios failed", count("fail")));
+    }
+    if options.due == Due::Fails && count("due") > 0 {
+        blocking.push(format!("{} scenarios are due", count("due")));
+    }
+    if options.judged == Judged::Matrix {
+        let judgement = Matrix::read(&own_file("matrix.toml"))?.judge(&outcomes);
+        if options.report == Report::Text {
+            println!("{}", judgement.table);
+        }
+        if options.due == Due::Fails && judgement.due > 0 {
+            blocking.push(format!("{} rows are due", judgement.due));
+        }
+        blocking.extend(judgement.blocking);
+    }
+    match options.report {
+        Report::Json => println!(
+            "{}",
+            json!({
+                "scenarios": outcomes.len(),
+                "pass": count("pass"),
+                "fail": count("fail"),
+                "deliberate": count("deliberate"),
+                "due": count("due"),
+                "blocking": blocking,
+            })
+        ),
+        Report::Text => {
+            show_blocking(&blocking);
+            println!(
+                "{} scenarios: {} pass, {} deliberate, {} fail, {} due",
+                outcomes.len(),
+                count("pass"),
+                count("deliberate"),
+                count("fail"),
+                count("due"),
+            );
+        }
+    }
+    Ok(blocking)
+}
+
+/// Changes the profiles, and returns what blocks.
+pub(crate) fn mutations(options: &Options) -> anyhow::Result<Vec<String>> {
+    // A changed profile may make the runner's own handlers panic, which is caught and counts as seen.
+    std::panic::set_hook(Box::new(|_| {}));
+    let mutations = mutations::run(&options.tree, &options.filter);
+    drop(std::panic::take_hook());
+    let mutations = mutations?;
+    let unobservable = Unobservable::read(&own_file("unobservable.toml"))?;
+    let mut blocking = unobservable.judge(&mutations);
+    if mutations.is_empty() {
+        blocking.push("no profile was changed".to_owned());
+    }
+    let seen = mutations
+        .iter()
+        .filter(|mutation| mutation.seen_by.is_some())
+        .count();
+    if options.report == Report::Json {
+        for mutation in &mutations {
+            let line = json!({
+                "profile": mutation.profile,
+                "change": mutation.written(),
+                "seen_by": mutation.seen_by,
+                "unobservable": unobservable.reason(mutation),
+            });
+            println!("{line}");
+        }
+        let summary = json!({
+            "mutations": mutations.len(),
+            "seen": seen,
+            "not_seen": mutations.len() - seen,
+            "blocking": blocking,
+        });
+        println!("{summary}");
+        return Ok(blocking);
+    }
+    show_blocking(&blocking);
+    println!("{:22}  changes  seen  listed", "profile");
+    for of_one in mutations.chunk_by(|one, two| one.profile == two.profile) {
+        let seen = of_one.iter().filter(|one| one.seen_by.is_some()).count();
+        let listed = of_one
+            .iter()
+            .filter(|one| one.seen_by.is_none() && unobservable.reason(one).is_some())
+            .count();
+        let (profile, changes) = (of_one[0].profile, of_one.len());
+        println!("{profile:22}  {changes:7}  {seen:4}  {listed:6}");
+    }
+    println!(
+        "{} changes of profiles: {seen} seen, {} not",
+        mutations.len(),
+        mutations.len() - seen
+    );
+    Ok(blocking)
+}
+
+/// A file of this package.
+pub(crate) fn own_file(name: &str) -> std::path::PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(name)
+}
+
+fn show_blocking(blocking: &[String]) {
+    for reason in blocking {
+        println!("blocks: {reason}");
+    }
+}
+
+fn show(outcome: &Outcome, report: Report) {
+    let difference = match &outcome.verdict {
+        Verdict::Failed(difference) => Some(difference),
+        Verdict::Passed | Verdict::Deliberate | Verdict::Due => None,
+    };
+    match (report, difference) {
+        (Report::Json, _) => println!(
+            "{}",
+            json!({
+                "id": outcome.id,
+                "profile": outcome.profile,
+                "verdict": outcome.verdict.as_str(),
+                "difference": difference,
+            })
+        ),
+        (Report::Text, Some(difference)) => {
+            println!("{}: - recorded, + came\n{difference}", outcome.id);
+        }
+        (Report::Text, None) => {}
+    }
+}
