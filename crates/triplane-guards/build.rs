@@ -1,4 +1,4 @@
-//! Checks the rule files and compiles them, without their cases, into a static table.
+//! Checks the shipped rule files and compiles them, without their cases, into a static table.
 //!
 //! The table is plain data: a program that judges nothing pays nothing for its rules at start.
 
@@ -7,81 +7,21 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::{env, fs};
 
-use serde::Deserialize;
+use declared::{On, Program, Rule, ScopeName, line_column};
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct File {
-    version: u32,
-    #[serde(default)]
-    program: Vec<Program>,
-    #[serde(default)]
-    rule: Vec<Rule>,
-}
+#[path = "src/command/rules/declared.rs"]
+#[allow(
+    dead_code,
+    unreachable_pub,
+    reason = "the crate reads more of a file than the build does"
+)]
+mod declared;
 
-/// How the arguments of a program are read.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Program {
-    names: Vec<String>,
-    /// The subcommand that these options belong to; empty for the program itself.
-    #[serde(default)]
-    sub: String,
-    #[serde(default)]
-    style: Option<String>,
-    /// Options that take a value of their own.
-    #[serde(default)]
-    values: Vec<String>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Rule {
-    id: String,
-    tier: String,
-    programs: Vec<String>,
-    #[serde(default)]
-    sub: Vec<String>,
-    #[serde(default)]
-    flags: Vec<Vec<String>>,
-    #[serde(default)]
-    unless: Vec<String>,
-    #[serde(default)]
-    on: Option<String>,
-    #[serde(default)]
-    scope: Vec<String>,
-    #[serde(default)]
-    text: Option<String>,
-    #[serde(default)]
-    line: Option<String>,
-    #[serde(default)]
-    operands_min: usize,
-    reason: String,
-    safer: String,
-    deny: Vec<String>,
-    #[serde(default)]
-    allow: Vec<String>,
-}
-
-const SCOPES: [(&str, u32); 14] = [
-    ("inside", 1),
-    ("temp", 1 << 1),
-    ("workspace", 1 << 2),
-    ("above", 1 << 3),
-    ("system", 1 << 4),
-    ("home", 1 << 5),
-    ("outside", 1 << 6),
-    ("switch", 1 << 7),
-    ("secret", 1 << 8),
-    ("device", 1 << 9),
-    ("stream", 1 << 10),
-    ("remote", 1 << 11),
-    ("unknown", 1 << 12),
-    ("temp-root", 1 << 13),
-];
+type Programs = BTreeMap<(String, String), Program>;
 
 fn main() {
     println!("cargo::rerun-if-changed=rules");
+    println!("cargo::rerun-if-changed=src/command/rules/declared.rs");
     let mut files: Vec<PathBuf> = fs::read_dir("rules")
         .expect("the rules folder is part of the crate")
         .map(|entry| entry.expect("a readable folder").path())
@@ -91,151 +31,121 @@ fn main() {
         })
         .collect();
     files.sort();
-    let mut specs: BTreeMap<(String, String), Program> = BTreeMap::new();
+    let mut programs = Programs::new();
     let mut rules: Vec<Rule> = Vec::new();
+    let mut ids: BTreeMap<String, String> = BTreeMap::new();
     for path in files {
+        let shown = path.display().to_string();
         let text = fs::read_to_string(&path).expect("a readable rule file");
-        let file: File =
-            toml::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-        assert_eq!(file.version, 1, "{}: unknown version", path.display());
+        let file = declared::read(&text, |pattern| {
+            regex::Regex::new(pattern)
+                .map(drop)
+                .map_err(|error| error.to_string())
+        })
+        .unwrap_or_else(|wrong| {
+            let (line, column) = line_column(&text, wrong.span.start);
+            panic!("{shown}:{line}:{column}: {}", wrong.message)
+        });
+        assert!(
+            file.allow.is_empty(),
+            "{shown}: no shipped rule is let through"
+        );
         for program in file.program {
-            for name in &program.names {
+            for name in program.names.get_ref() {
+                let key = (name.clone(), program.sub.clone());
                 let copy = Program {
-                    names: Vec::new(),
+                    names: program.names.clone(),
                     sub: program.sub.clone(),
-                    style: program.style.clone(),
+                    style: program.style,
                     values: program.values.clone(),
                 };
-                let earlier = specs.insert((name.clone(), program.sub.clone()), copy);
+                let earlier = programs.insert(key, copy);
                 assert!(
                     earlier.is_none(),
-                    "{name} {} is declared twice",
+                    "{shown}: {name} {} is declared twice",
                     program.sub
                 );
             }
         }
+        for rule in &file.rule {
+            if let Some(first) = ids.insert(rule.id.get_ref().clone(), shown.clone()) {
+                panic!("{shown}: rule {} is declared in {first}", rule.id.get_ref());
+            }
+        }
         rules.extend(file.rule);
     }
-    check(&rules);
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR")).join("rules.rs");
-    fs::write(out, table(&specs, &rules)).expect("OUT_DIR is writable");
+    fs::write(out, table(&programs, &rules)).expect("OUT_DIR is writable");
 }
 
-fn check(rules: &[Rule]) {
-    let mut ids = BTreeSet::new();
-    for rule in rules {
-        let id = &rule.id;
-        assert!(ids.insert(id), "rule {id} is declared twice");
-        assert!(
-            !id.is_empty()
-                && id.bytes().all(|byte| byte.is_ascii_lowercase()
-                    || byte.is_ascii_digit()
-                    || b".-".contains(&byte)),
-            "rule {id}: an id is lower case with dots and hyphens"
-        );
-        assert!(!rule.programs.is_empty(), "rule {id} names no program");
-        assert!(
-            !rule.allow.iter().any(|case| rule.deny.contains(case)),
-            "rule {id} both denies and allows one of its cases"
-        );
-        assert!(
-            !rule.deny.is_empty(),
-            "rule {id} has no case that it denies"
-        );
-        assert!(
-            !rule.reason.is_empty() && !rule.safer.is_empty(),
-            "rule {id} explains nothing"
-        );
-        for pattern in rule.text.iter().chain(&rule.line) {
-            regex::Regex::new(pattern).unwrap_or_else(|error| panic!("rule {id}: {error}"));
-        }
-    }
-}
-
-fn table(specs: &BTreeMap<(String, String), Program>, rules: &[Rule]) -> String {
-    let mut names: BTreeSet<&str> = specs.keys().map(|(name, _)| name.as_str()).collect();
+fn table(programs: &Programs, rules: &[Rule]) -> String {
+    let mut names: BTreeSet<&str> = programs.keys().map(|(name, _)| name.as_str()).collect();
     names.extend(
         rules
             .iter()
-            .flat_map(|rule| rule.programs.iter().map(String::as_str)),
+            .flat_map(|rule| rule.programs.get_ref().iter().map(String::as_str)),
     );
     let mut code = String::new();
-    code.push_str("pub(crate) static PROGRAMS: &[Program] = &[\n");
+    code.push_str("static PROGRAMS: &[Program] = &[\n");
     for name in names {
-        let own = specs.get(&(name.to_owned(), String::new()));
-        let style = match own
-            .and_then(|program| program.style.as_deref())
-            .unwrap_or("gnu")
-        {
-            "gnu" => "Style::Gnu",
-            "go" => "Style::Go",
-            "pairs" => "Style::Pairs",
-            "raw" => "Style::Raw",
-            other => panic!("{name}: unknown style {other}"),
-        };
-        let values: &[String] = own.map_or(&[], |program| &program.values);
-        let subs: Vec<String> = specs
+        let own = programs.get(&(name.to_owned(), String::new()));
+        let subs: Vec<String> = programs
             .iter()
             .filter(|((owner, sub), _)| owner == name && !sub.is_empty())
-            .map(|((_, sub), program)| format!("({sub:?}, {})", strings(&program.values)))
+            .map(|((_, sub), program)| format!("({}, {})", text(sub), texts(&program.values)))
             .collect();
         let indices: Vec<usize> = (0..rules.len())
-            .filter(|&index| rules[index].programs.iter().any(|program| program == name))
+            .filter(|&index| {
+                rules[index]
+                    .programs
+                    .get_ref()
+                    .iter()
+                    .any(|program| program == name)
+            })
             .collect();
         let _ = writeln!(
             code,
-            "    Program {{ name: {name:?}, style: {style}, values: {}, subs: &[{}], rules: &{indices:?} }},",
-            strings(values),
-            subs.join(", "),
+            "    Program {{ name: {}, style: Style::{:?}, values: {}, subs: {}, rules: Cow::Borrowed(&{indices:?}) }},",
+            text(name),
+            own.map(|program| program.style).unwrap_or_default(),
+            texts(own.map_or(&[], |program| &program.values)),
+            list(&subs),
         );
     }
     code.push_str("];\n\n");
-    let _ = writeln!(code, "pub(crate) static RULES: [Rule; {}] = [", rules.len());
+    let _ = writeln!(code, "static RULES: [Rule; {}] = [", rules.len());
     for rule in rules {
-        let tier = match rule.tier.as_str() {
-            "catastrophic" => "Tier::Catastrophic",
-            "dangerous" => "Tier::Dangerous",
-            other => panic!("rule {}: unknown tier {other}", rule.id),
-        };
         let subs: Vec<String> = rule
             .sub
             .iter()
             .map(|sub| {
                 let words: Vec<String> = sub
                     .split_whitespace()
-                    .map(|word| strings(&word.split('|').map(str::to_owned).collect::<Vec<_>>()))
+                    .map(|word| texts(&word.split('|').map(str::to_owned).collect::<Vec<_>>()))
                     .collect();
-                format!("&[{}]", words.join(", "))
+                list(&words)
             })
             .collect();
-        let flags: Vec<String> = rule.flags.iter().map(|group| strings(group)).collect();
-        let scope = rule.scope.iter().fold(0, |set, name| {
-            set | SCOPES
-                .iter()
-                .find(|(scope, _)| scope == name)
-                .unwrap_or_else(|| panic!("rule {}: unknown scope {name}", rule.id))
-                .1
-        });
-        let on = match rule.on.as_deref() {
-            None | Some("operands") => "On::Operands".to_owned(),
-            Some("first") => "On::First".to_owned(),
-            Some("last") => "On::Last".to_owned(),
-            Some("rest") => "On::Rest".to_owned(),
-            Some("sources") => "On::Sources".to_owned(),
-            Some(option) => format!("On::Option({option:?})"),
+        let flags: Vec<String> = rule.flags.iter().map(|group| texts(group)).collect();
+        let on = match &rule.on {
+            On::Option(option) => format!("On::Option({})", text(option)),
+            place => format!("On::{place:?}"),
         };
         let _ = writeln!(
             code,
-            "    Rule {{ id: {:?}, tier: {tier}, subs: &[{}], flags: &[{}], unless: {}, on: {on}, scope: Scopes({scope}), text: {}, line: {}, operands_min: {}, reason: {:?}, safer: {:?} }},",
-            rule.id,
-            subs.join(", "),
-            flags.join(", "),
-            strings(&rule.unless),
-            pattern(rule.text.as_deref()),
-            pattern(rule.line.as_deref()),
+            "    Rule {{ id: {}, tier: Tier::{:?}, set: Set::{:?}, subs: {}, flags: {}, unless: {}, on: {on}, scope: Scopes({}), text: {}, line: {}, operands_min: {}, reason: {}, safer: {} }},",
+            text(rule.id.get_ref()),
+            rule.tier,
+            rule.set,
+            list(&subs),
+            list(&flags),
+            texts(&rule.unless),
+            ScopeName::bits(&rule.scope),
+            pattern(rule.text.as_ref().map(|text| text.get_ref().as_str())),
+            pattern(rule.line.as_ref().map(|line| line.get_ref().as_str())),
             rule.operands_min,
-            rule.reason,
-            rule.safer,
+            text(rule.reason.get_ref()),
+            text(rule.safer.get_ref()),
         );
     }
     code.push_str("];\n");
@@ -245,10 +155,18 @@ fn table(specs: &BTreeMap<(String, String), Program>, rules: &[Rule]) -> String 
 fn pattern(source: Option<&str>) -> String {
     source.map_or_else(
         || "None".to_owned(),
-        |source| format!("Some(Pattern::new({source:?}))"),
+        |source| format!("Some(Pattern::new({}))", text(source)),
     )
 }
 
-fn strings(items: &[String]) -> String {
-    format!("&{items:?}")
+fn text(text: &str) -> String {
+    format!("Cow::Borrowed({text:?})")
+}
+
+fn texts(items: &[String]) -> String {
+    list(&items.iter().map(|item| text(item)).collect::<Vec<_>>())
+}
+
+fn list(items: &[String]) -> String {
+    format!("Cow::Borrowed(&[{}])", items.join(", "))
 }

@@ -16,13 +16,18 @@
 )]
 
 mod place;
+mod offence;
 mod names;
 mod tool;
 pub mod command;
 pub mod path;
+mod command_guard;
 mod guard;
 pub mod corpus;
 
-pub use guard::{CommandGuard, PathGuard, commands, paths, paths_in};
+pub use command::cases::{BrokenCase, CheckFailed};
+pub use command::rules::{RuleFile, RuleFileRefused, RuleSet, Set};
+pub use command_guard::{CommandGuard, commands};
+pub use guard::{PathGuard, paths, paths_in};
 pub use place::Place;
 pub use tool::PathOp;

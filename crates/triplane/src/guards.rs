@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-pub use triplane_guards::{CommandGuard, PathGuard};
+pub use triplane_guards::{CommandGuard, PathGuard, RuleFile, RuleFileRefused, RuleSet, Set};
 
 /// The command guard: parses shell commands with a shell grammar and judges what they would do.
 pub fn commands() -> CommandGuard {

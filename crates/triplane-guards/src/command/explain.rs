@@ -2,9 +2,12 @@
 
 use std::thread;
 
+use jiff::Timestamp;
+
 use crate::command::judge::{Objection, objection};
 use crate::command::normalise::{Simple, normalise};
 use crate::command::parser_thread::{NoAnswer, STACK_BYTES};
+use crate::command::rules::{Asked, LetThrough, RuleSet};
 use crate::command::scan::{ScanRefusal, scan};
 use crate::place::Place;
 
@@ -15,6 +18,8 @@ pub struct Explanation {
     pub simples: Vec<Simple>,
     /// What speaks against it, in the same order.
     pub objections: Vec<Objection>,
+    /// What entries let through, in the same order.
+    pub let_through: Vec<LetThrough>,
     /// Why it was not parsed, if it was not.
     pub refusal: Option<ScanRefusal>,
 }
@@ -38,17 +43,32 @@ impl Explanation {
     }
 }
 
-/// Explains `command`, on a thread of its own and without a time limit: for tools and tests, not
-/// for decisions.
+/// Explains `command` under the default set of rules, as [`explain_under`] does.
 ///
 /// # Errors
 ///
 /// Returns [`NoAnswer`] when no thread could be started, or when the parser failed.
 pub fn explain(command: &str, place: &Place) -> Result<Explanation, NoAnswer> {
+    explain_under(&RuleSet::default(), command, place, Timestamp::UNIX_EPOCH)
+}
+
+/// Explains `command` under `rules` as of `now`, on a thread of its own and without a time limit:
+/// for tools and tests, not for decisions.
+///
+/// # Errors
+///
+/// Returns [`NoAnswer`] when no thread could be started, or when the parser failed.
+pub fn explain_under(
+    rules: &RuleSet,
+    command: &str,
+    place: &Place,
+    now: Timestamp,
+) -> Result<Explanation, NoAnswer> {
     if let Err(refusal) = scan(command) {
         return Ok(Explanation {
             simples: Vec::new(),
             objections: Vec::new(),
+            let_through: Vec::new(),
             refusal: Some(refusal),
         });
     }
@@ -57,13 +77,21 @@ pub fn explain(command: &str, place: &Place) -> Result<Explanation, NoAnswer> {
             .stack_size(STACK_BYTES)
             .spawn_scoped(scope, || {
                 let simples = normalise(command, place);
+                let asked = Asked {
+                    command,
+                    place,
+                    rules,
+                    now,
+                };
+                let mut let_through = Vec::new();
                 let objections = simples
                     .iter()
-                    .filter_map(|simple| objection(simple, place))
+                    .filter_map(|simple| objection(simple, &asked, &mut let_through))
                     .collect();
                 Explanation {
                     simples,
                     objections,
+                    let_through,
                     refusal: None,
                 }
             })

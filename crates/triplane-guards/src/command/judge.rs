@@ -3,18 +3,26 @@
 use std::ops::Range;
 
 use crate::command::normalise::{Simple, normalise, pseudo};
-use crate::command::rules::{Rule, Tier, hit};
-use crate::place::Place;
+use crate::command::rules::{Asked, LetThrough, RuleRef, Tier};
 
 /// A rule that spoke against a command.
 #[derive(Debug, Clone)]
 pub struct Objection {
     /// The rule.
-    pub rule: &'static Rule,
+    pub rule: RuleRef,
     /// The part that it spoke about, in bytes of the command.
     pub span: Range<usize>,
     /// What was found there beyond the rule's reason.
     pub detail: Option<String>,
+}
+
+/// What was found out about a command.
+#[derive(Debug, Default)]
+pub(crate) struct Judgement {
+    /// The severest objection; of equals, the first.
+    pub(crate) objection: Option<Objection>,
+    /// What entries let through, in the order of the simple commands.
+    pub(crate) let_through: Vec<LetThrough>,
 }
 
 /// How sure it is that a text is run by a shell.
@@ -25,34 +33,49 @@ pub(crate) enum Certainty {
     Perhaps,
 }
 
-/// The severest objection against `command`; of equals, the first.
+/// Judges a command.
 ///
 /// Must run on the parser's thread unless the command is [`plain`](crate::command::parse::plain).
-pub(crate) fn judge(command: &str, certainty: Certainty, place: &Place) -> Option<Objection> {
-    let mut severest: Option<Objection> = None;
-    for simple in &normalise(command, place) {
+pub(crate) fn judge(asked: &Asked<'_>, certainty: Certainty) -> Judgement {
+    let mut judgement = Judgement::default();
+    for simple in &normalise(asked.command, asked.place) {
         let unreadable =
             simple.program == pseudo::UNPARSABLE || simple.program == pseudo::UNKNOWN_PROGRAM;
         if certainty == Certainty::Perhaps && unreadable {
             continue;
         }
-        let Some(found) = objection(simple, place) else {
+        let Some(found) = objection(simple, asked, &mut judgement.let_through) else {
             continue;
         };
         if found.rule.tier == Tier::Catastrophic {
-            return Some(found);
+            judgement.objection = Some(found);
+            return judgement;
         }
-        severest = severest.or(Some(found));
+        judgement.objection = judgement.objection.or(Some(found));
     }
-    severest
+    judgement
 }
 
 /// What speaks against one simple command.
-pub(crate) fn objection(simple: &Simple, place: &Place) -> Option<Objection> {
-    let hit = hit(simple, place)?;
-    let detail = (simple.program == pseudo::UNPARSABLE)
+pub(crate) fn objection(
+    simple: &Simple,
+    asked: &Asked<'_>,
+    let_through: &mut Vec<LetThrough>,
+) -> Option<Objection> {
+    let hit = asked.rules.severest(simple, asked, let_through)?;
+    let unparsable = (simple.program == pseudo::UNPARSABLE)
         .then(|| simple.args.first().map(|word| word.shown().into_owned()))
         .flatten();
+    let detail = match (unparsable, hit.expired) {
+        (Some(why), _) => Some(why),
+        (None, Some(entry)) => entry.expires.map(|end| {
+            format!(
+                "the entry `{}`, which let it through, ended at {end}",
+                entry.id
+            )
+        }),
+        (None, None) => None,
+    };
     Some(Objection {
         rule: hit.rule,
         span: hit.span,

@@ -21,4 +21,5 @@ pub mod normalise;
 pub mod rules;
 pub mod judge;
 pub mod explain;
+pub mod cases;
 pub(crate) mod power_shell;

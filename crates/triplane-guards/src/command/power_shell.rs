@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use crate::command::judge::{Certainty, Objection, judge as judge_command};
 use crate::command::parse::plain;
-use crate::place::Place;
+use crate::command::rules::{Asked, LetThrough};
 
 /// What speaks against a PowerShell command.
 #[derive(Debug)]
@@ -42,8 +42,9 @@ const DESTRUCTIVE: [&str; 22] = [
     "reset-computermachinepassword",
 ];
 
-/// The first thing that speaks against `command`.
-pub(crate) fn judge(command: &str, place: &Place) -> Option<Against> {
+/// The first thing that speaks against a command, unless an entry lets it through.
+pub(crate) fn judge(asked: &Asked<'_>, let_through: &mut Vec<LetThrough>) -> Option<Against> {
+    let command = asked.command;
     for (start, statement) in statements(command) {
         let trimmed = statement.trim_start();
         let start = start + statement.len() - trimmed.len();
@@ -57,9 +58,16 @@ pub(crate) fn judge(command: &str, place: &Place) -> Option<Against> {
             return Some(Against::Cmdlet(start..start + word.len()));
         }
         let program = named.trim_end();
-        if plain(program).is_some()
-            && let Some(mut objection) = judge_command(program, Certainty::Certain, place)
-        {
+        if plain(program).is_none() {
+            continue;
+        }
+        let statement = Asked {
+            command: program,
+            ..*asked
+        };
+        let judgement = judge_command(&statement, Certainty::Certain);
+        let_through.extend(judgement.let_through);
+        if let Some(mut objection) = judgement.objection {
             objection.span = objection.span.start + start..objection.span.end + start;
             return Some(Against::Rule(objection));
         }
@@ -89,13 +97,23 @@ fn statements(command: &str) -> Vec<(usize, &str)> {
 
 #[cfg(test)]
 mod tests {
+    use jiff::Timestamp;
+
     use super::*;
+    use crate::command::rules::RuleSet;
+    use crate::place::Place;
 
     #[test]
     fn destructive_cmdlets_are_found_where_they_are_called() {
         let place = Place::new("/srv/app", None);
         let check = |command: &str, wanted: Option<&str>| {
-            let found = judge(command, &place).map(|found| match found {
+            let asked = Asked {
+                command,
+                place: &place,
+                rules: &RuleSet::default(),
+                now: Timestamp::UNIX_EPOCH,
+            };
+            let found = judge(&asked, &mut Vec::new()).map(|found| match found {
                 Against::Rule(objection) => command[objection.span].to_owned(),
                 Against::Cmdlet(span) => command[span].to_owned(),
             });

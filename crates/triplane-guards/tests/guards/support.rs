@@ -38,7 +38,7 @@ pub(crate) fn refused_by(command: &str) -> Option<String> {
         Some(refusal) => Some(refusal.to_string()),
         None => explanation
             .severest()
-            .map(|objection| objection.rule.id.to_owned()),
+            .map(|objection| objection.rule.id.to_string()),
     }
 }
 

@@ -209,7 +209,7 @@ impl<'a> Spoke<'a> {
     fn of(command: &'a str, objection: &'a Objection) -> Self {
         let Objection { rule, span, detail } = objection;
         Self {
-            rule: rule.id,
+            rule: &rule.id,
             tier: Some(match rule.tier {
                 Tier::Dangerous => "dangerous",
                 Tier::Catastrophic => "catastrophic",
@@ -218,9 +218,9 @@ impl<'a> Spoke<'a> {
             span: Some(bounds(span)),
             reason: match detail {
                 Some(detail) => format!("{}: {detail}", rule.reason),
-                None => rule.reason.to_owned(),
+                None => rule.reason.to_string(),
             },
-            safer: Some(rule.safer),
+            safer: Some(&rule.safer),
         }
     }
 }

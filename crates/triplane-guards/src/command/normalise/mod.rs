@@ -20,5 +20,5 @@ mod builtin;
 mod layer;
 
 pub use simple::Simple;
-pub(crate) use simple::pseudo;
+pub(crate) use simple::{program_name, pseudo};
 pub(crate) use walker::normalise;

@@ -1,0 +1,124 @@
+//! How one rule is held against a command.
+
+use std::ops::Range;
+
+use crate::command::normalise::Simple;
+use crate::command::rules::arguments::Arguments;
+use crate::command::rules::declared::On;
+use crate::command::rules::rule::Rule;
+use crate::command::scope::{Scopes, scopes};
+use crate::command::word::Word;
+use crate::place::Place;
+
+impl Rule {
+    /// The span of the offending part, if the rule matches.
+    pub(crate) fn against(
+        &self,
+        arguments: &Arguments<'_>,
+        simple: &Simple,
+        place: &Place,
+    ) -> Option<Range<usize>> {
+        let consumed = self.subcommand(&arguments.operands)?;
+        let operands = &arguments.operands[consumed..];
+        if operands.len() < self.operands_min {
+            return None;
+        }
+        if !self.flags.iter().all(|group| {
+            group
+                .iter()
+                .any(|flag| arguments.option(flag, true).is_some())
+        }) {
+            return None;
+        }
+        if self
+            .unless
+            .iter()
+            .any(|flag| arguments.option(flag, false).is_some())
+        {
+            return None;
+        }
+        // Asked for its help, a program does nothing else; one without subcommands only where the
+        // question comes first, since some read what follows an operand as another operand.
+        let helps = if self.subs.is_empty() {
+            simple.args.first().and_then(Word::literal) == Some("--help")
+        } else {
+            arguments.option("--help", false).is_some()
+        };
+        if helps {
+            return None;
+        }
+        if let Some(pattern) = &self.line {
+            let line: Vec<_> = simple.args.iter().map(|word| word.shown()).collect();
+            if !pattern.matches(&line.join(" ")) {
+                return None;
+            }
+        }
+        if self.scope == Scopes::NONE && self.text.is_none() {
+            return Some(simple.span.clone());
+        }
+        let values: Vec<&Word>;
+        let tested: &[&Word] = match &self.on {
+            On::Operands => operands,
+            On::First => operands.get(..1)?,
+            On::Last => {
+                let last = operands.len().checked_sub(1)?;
+                &operands[last..]
+            }
+            On::Rest => operands.get(1..)?,
+            On::Sources => {
+                let last = operands.len().checked_sub(1)?;
+                &operands[..last]
+            }
+            On::Option(name) => {
+                values = arguments.values(name).collect();
+                &values
+            }
+        };
+        tested
+            .iter()
+            .find(|word| self.matches_word(word, simple, place))
+            .map(|word| {
+                if word.span.is_empty() {
+                    simple.span.clone()
+                } else {
+                    word.span.clone()
+                }
+            })
+    }
+
+    /// How many operands the subcommand takes, if it is this rule's.
+    fn subcommand(&self, operands: &[&Word]) -> Option<usize> {
+        if self.subs.is_empty() {
+            return Some(0);
+        }
+        self.subs
+            .iter()
+            .find(|sub| {
+                sub.len() <= operands.len()
+                    && sub.iter().zip(operands).all(|(names, word)| {
+                        word.literal().is_some_and(|text| {
+                            names
+                                .iter()
+                                .any(|name| name == "*" || text.eq_ignore_ascii_case(name))
+                        })
+                    })
+            })
+            .map(|sub| sub.len())
+    }
+
+    fn matches_word(&self, word: &Word, simple: &Simple, place: &Place) -> bool {
+        if let Some(pattern) = &self.text {
+            let matched = word.literal().is_some_and(|text| pattern.matches(text));
+            if !matched {
+                return false;
+            }
+        }
+        if self.scope == Scopes::NONE {
+            return true;
+        }
+        simple
+            .cwd
+            .iter()
+            .any(|cwd| scopes(word, cwd.as_deref(), &simple.seen_from(place)).meets(self.scope))
+    }
+}

@@ -1,0 +1,250 @@
+//! A rule file of a user: read, checked and compiled once for each content.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::Read as _;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use sha2::{Digest as _, Sha256};
+
+use crate::command::rules::declared::{self, Wrong, line_column};
+use crate::command::rules::entry::Entry;
+use crate::command::rules::refused::RuleFileRefused;
+use crate::command::rules::rule::{Program, Rule, Text, texts};
+
+/// The longest rule file that is read, in bytes.
+const BYTES_MAX: u64 = 1 << 20;
+
+/// How many contents stay compiled; beyond them, all are forgotten and compiled anew.
+const COMPILED_MAX: usize = 64;
+
+/// A rule file, compiled. Clones share what was compiled.
+#[derive(Debug, Clone)]
+pub struct RuleFile {
+    pub(crate) path: PathBuf,
+    pub(crate) content: Arc<Content>,
+}
+
+/// What a content says, wherever it is kept.
+#[derive(Debug)]
+pub(crate) struct Content {
+    text: String,
+    pub(crate) programs: Vec<DeclaredProgram>,
+    pub(crate) rules: Vec<DeclaredRule>,
+    pub(crate) entries: Vec<DeclaredEntry>,
+}
+
+#[derive(Debug)]
+pub(crate) struct DeclaredProgram {
+    pub(crate) names: Vec<String>,
+    pub(crate) sub: String,
+    pub(crate) style: declared::Style,
+    pub(crate) values: Vec<Text>,
+    pub(crate) span: Range<usize>,
+}
+
+#[derive(Debug)]
+pub(crate) struct DeclaredRule {
+    pub(crate) rule: Arc<Rule>,
+    pub(crate) programs: Vec<String>,
+    pub(crate) deny: Vec<Case>,
+    pub(crate) allow: Vec<Case>,
+    pub(crate) span: Range<usize>,
+}
+
+#[derive(Debug)]
+pub(crate) struct DeclaredEntry {
+    pub(crate) entry: Entry,
+    /// Where the rule is named.
+    pub(crate) rule: Range<usize>,
+    pub(crate) command: Range<usize>,
+    pub(crate) span: Range<usize>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Case {
+    pub(crate) command: String,
+    pub(crate) span: Range<usize>,
+}
+
+impl RuleFile {
+    /// Reads the file at `path`. A content that this process has compiled before is not compiled
+    /// again, whatever the path.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`RuleFileRefused`] when the file cannot be read, is longer than 1 MiB, or is wrong.
+    pub fn load(path: impl AsRef<Path>) -> Result<Self, RuleFileRefused> {
+        let path = path.as_ref();
+        let unreadable = |error| RuleFileRefused::Unreadable {
+            path: path.to_owned(),
+            error,
+        };
+        let file = File::open(path).map_err(unreadable)?;
+        let bytes = file.metadata().map_err(unreadable)?.len();
+        if bytes > BYTES_MAX {
+            return Err(RuleFileRefused::TooLong {
+                path: path.to_owned(),
+                bytes,
+                max: BYTES_MAX,
+            });
+        }
+        let mut text = String::new();
+        // The length that was asked is no promise.
+        file.take(BYTES_MAX)
+            .read_to_string(&mut text)
+            .map_err(unreadable)?;
+        Self::parse(path, text)
+    }
+
+    /// Reads `text` as the content of the file at `path`.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`RuleFileRefused::Wrong`] for the first thing that is wrong.
+    pub fn parse(path: impl AsRef<Path>, text: String) -> Result<Self, RuleFileRefused> {
+        let path = path.as_ref().to_owned();
+        let digest: [u8; 32] = Sha256::digest(text.as_bytes()).into();
+        if let Some(content) = compiled().get(&digest) {
+            return Ok(Self {
+                content: Arc::clone(content),
+                path,
+            });
+        }
+        let content = match Content::of(&text) {
+            Ok(content) => content,
+            Err(wrong) => return Err(refused(&path, &text, wrong)),
+        };
+        let content = Arc::new(Content { text, ..content });
+        let mut known = compiled();
+        if known.len() >= COMPILED_MAX {
+            known.clear();
+        }
+        known.insert(digest, Arc::clone(&content));
+        Ok(Self { path, content })
+    }
+
+    /// The file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// How many rules it declares.
+    pub fn rules(&self) -> usize {
+        self.content.rules.len()
+    }
+
+    /// The refusal of this file for something that is wrong with it among others.
+    pub(crate) fn refuse(&self, span: Range<usize>, message: impl Into<String>) -> RuleFileRefused {
+        refused(&self.path, &self.content.text, Wrong::new(span, message))
+    }
+
+    /// `file:line:column` of a place in this file.
+    pub(crate) fn place(&self, span: &Range<usize>) -> String {
+        let (line, column) = line_column(&self.content.text, span.start);
+        format!("{}:{line}:{column}", self.path.display())
+    }
+}
+
+fn refused(path: &Path, text: &str, wrong: Wrong) -> RuleFileRefused {
+    let (line, column) = line_column(text, wrong.span.start);
+    RuleFileRefused::Wrong {
+        path: path.to_owned(),
+        line,
+        column,
+        message: wrong.message,
+    }
+}
+
+type Compiled = HashMap<[u8; 32], Arc<Content>>;
+
+fn compiled() -> std::sync::MutexGuard<'static, Compiled> {
+    static COMPILED: OnceLock<Mutex<Compiled>> = OnceLock::new();
+    // An entry is inserted whole or not at all.
+    COMPILED
+        .get_or_init(Mutex::default)
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Content {
+    /// Compiles `text`; keeping the text is left to the caller.
+    fn of(text: &str) -> Result<Self, Wrong> {
+        let file = declared::read(text, |pattern| {
+            regex_syntax::parse(pattern)
+                .map(drop)
+                .map_err(|error| error.to_string())
+        })?;
+        let entries = file.allow.into_iter().map(|declared| {
+            let span = declared.id.span();
+            let rule = declared.rule.span();
+            let command = declared.command.span();
+            Ok(DeclaredEntry {
+                entry: Entry::of(declared)?,
+                rule,
+                command,
+                span,
+            })
+        });
+        Ok(Self {
+            text: String::new(),
+            programs: file.program.into_iter().map(DeclaredProgram::of).collect(),
+            rules: file.rule.into_iter().map(DeclaredRule::of).collect(),
+            entries: entries.collect::<Result<_, Wrong>>()?,
+        })
+    }
+}
+
+impl DeclaredProgram {
+    fn of(declared: declared::Program) -> Self {
+        Self {
+            span: declared.names.span(),
+            names: declared.names.into_inner(),
+            sub: declared.sub,
+            style: declared.style,
+            values: texts(declared.values).into_owned(),
+        }
+    }
+
+    /// What is known of a program of which nothing was declared.
+    pub(crate) fn nothing(name: String) -> Program {
+        Program {
+            name: name.into(),
+            style: declared::Style::default(),
+            values: Vec::new().into(),
+            subs: Vec::new().into(),
+            rules: Vec::new().into(),
+        }
+    }
+}
+
+impl DeclaredRule {
+    fn of(mut declared: declared::Rule) -> Self {
+        Self {
+            span: declared.id.span(),
+            programs: std::mem::replace(
+                &mut declared.programs,
+                toml::Spanned::new(0..0, Vec::new()),
+            )
+            .into_inner(),
+            deny: cases(
+                std::mem::replace(&mut declared.deny, toml::Spanned::new(0..0, Vec::new()))
+                    .into_inner(),
+            ),
+            allow: cases(std::mem::take(&mut declared.allow)),
+            rule: Arc::new(Rule::of(declared)),
+        }
+    }
+}
+
+fn cases(declared: Vec<toml::Spanned<String>>) -> Vec<Case> {
+    declared
+        .into_iter()
+        .map(|case| Case {
+            span: case.span(),
+            command: case.into_inner(),
+        })
+        .collect()
+}
