@@ -11,6 +11,7 @@ mod together;
 mod killed;
 mod failures;
 mod session;
+mod outbox;
 mod doctor;
 mod help;
 mod stopped;

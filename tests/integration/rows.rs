@@ -32,6 +32,13 @@ impl Rows {
             .unwrap_or_else(|error| panic!("{sql}: {error}"))
     }
 
+    pub(crate) async fn run(&mut self, sql: &str) {
+        sqlx::raw_sql(AssertSqlSafe(sql))
+            .execute(&mut self.connection)
+            .await
+            .unwrap_or_else(|error| panic!("{sql}: {error}"));
+    }
+
     pub(crate) async fn texts(&mut self, sql: &str) -> Vec<String> {
         sqlx::query_scalar(AssertSqlSafe(sql))
             .fetch_all(&mut self.connection)

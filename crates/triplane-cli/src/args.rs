@@ -8,6 +8,7 @@ use triplane::state::Synchronous;
 use triplane_external_hooks::{Format, Harness};
 
 use crate::guard_args::GuardCommand;
+use crate::moment::{Moment, parse_moment};
 
 /// Guards an agent's tool calls, keeps an audit record of them, and delivers it.
 #[derive(Debug, Parser)]
@@ -50,7 +51,7 @@ pub(crate) enum Command {
     /// Read the log of committed signals.
     #[command(subcommand, after_help = "Example:\n  triplane signals ls --limit 10")]
     Signals(SignalsCommand),
-    /// Read the outbox of delivery intents.
+    /// Read the outbox of delivery intents, and act on it.
     #[command(
         subcommand,
         after_help = "Example:\n  triplane outbox ls --status pending"
@@ -171,12 +172,30 @@ pub(crate) struct SignalsLsArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum OutboxCommand {
-    /// List delivery intents, oldest first.
+    /// List delivery intents, newest first.
     #[command(after_help = "Example:\n  triplane outbox ls --status pending")]
     Ls(OutboxLsArgs),
     /// Show one intent with its history.
     #[command(after_help = "Example:\n  triplane outbox show 0199a3c4-5a1b-7c3d-8e4f-001122334455")]
     Show(OutboxShowArgs),
+    /// Confirm an intent on behalf of its consumer.
+    #[command(
+        after_help = "Exit code: 0 acknowledged, 1 it was given up before, 2 the token or the intent is not right.\n\n\
+                      Example:\n  triplane outbox ack 0199a3c4-5a1b-7c3d-8e4f-001122334455 --token 7e0f9a6cbb8f4c0d9f55a0c1d2e3f405"
+    )]
+    Ack(OutboxAckArgs),
+    /// Send intents again that were given up or ran out of time.
+    #[command(
+        after_help = "Exit code: 0 done or looked at, 1 an intent is in no state for it, 2 there is no such intent.\n\n\
+                      Example:\n  triplane outbox retry --status dead_letter --sink deliveries --yes"
+    )]
+    Retry(OutboxRetryArgs),
+    /// Take settled intents away; their history stays, and one row tells of the purge.
+    #[command(
+        after_help = "Exit code: 0 done or looked at, 1 an intent is in no state for it, 2 there is no such intent.\n\n\
+                      Example:\n  triplane outbox purge --before 30d --status delivered --yes"
+    )]
+    Purge(OutboxPurgeArgs),
 }
 
 #[derive(Debug, Args)]
@@ -203,6 +222,65 @@ pub(crate) struct OutboxShowArgs {
     /// Print one JSON object.
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct OutboxAckArgs {
+    /// The intent's id.
+    pub(crate) id: String,
+    /// The token that came with one of its deliveries.
+    #[arg(long, value_name = "TOKEN")]
+    pub(crate) token: String,
+    #[command(flatten)]
+    pub(crate) store: StoreArgs,
+    /// Print one JSON object.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct OutboxRetryArgs {
+    /// The ids of intents, which are sent again without --yes [default: all that were given up].
+    pub(crate) ids: Vec<String>,
+    #[command(flatten)]
+    pub(crate) intents: IntentArgs,
+    #[command(flatten)]
+    pub(crate) store: StoreArgs,
+    /// Print one JSON object.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct OutboxPurgeArgs {
+    /// The ids of intents [default: all that are settled].
+    pub(crate) ids: Vec<String>,
+    #[command(flatten)]
+    pub(crate) intents: IntentArgs,
+    #[command(flatten)]
+    pub(crate) store: StoreArgs,
+    /// Print one JSON object.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct IntentArgs {
+    /// Only intents in this state; may be given more than once.
+    #[arg(long)]
+    pub(crate) status: Vec<StatusArg>,
+    /// Only intents for this sink.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) sink: Option<String>,
+    /// Only intents that changed last before this moment: a date, a time, or an age such as 30d.
+    #[arg(long, value_parser = parse_moment, value_name = "WHEN")]
+    pub(crate) before: Option<Moment>,
+    /// Why; stands in the record.
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) reason: Option<String>,
+    /// Do it; without it, only what would be done is said.
+    #[arg(long)]
+    pub(crate) yes: bool,
 }
 
 #[derive(Debug, Subcommand)]

@@ -3,6 +3,7 @@
 //! It decides nothing: every operation runs through [`triplane::Runtime`].
 
 mod guard_args;
+mod moment;
 mod args;
 mod policy_file;
 mod workspace;

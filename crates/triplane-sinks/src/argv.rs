@@ -13,6 +13,8 @@
 //! | `TRIPLANE_DISPATCH_SESSION` | the session of the fact |
 //! | `TRIPLANE_DISPATCH_SEQUENCE` | the fact's position in its session's log |
 //! | `TRIPLANE_DISPATCH_KIND` | the kind of the signal |
+//! | `TRIPLANE_DISPATCH_TO` | the destination that it was enqueued with, if it was |
+//! | `TRIPLANE_DISPATCH_ACK_TOKEN` | the token to acknowledge it with, if it is to be |
 //!
 //! How a run ends decides the answer:
 //!
@@ -69,7 +71,7 @@ impl ArgvSink {
     /// delivery worker grants an attempt by default.
     ///
     /// A whole argument may stand for a field of the delivery: `{payload}`, `{key}`, `{identity}`,
-    /// `{intent}`, `{attempt}`, `{session}`, `{sequence}`, `{kind}`. A payload that is an argument is
+    /// `{intent}`, `{attempt}`, `{session}`, `{sequence}`, `{kind}`, `{deliver_to}`. A payload that is an argument is
     /// bound by the longest argument that the system takes; the standard input has no such bound.
     ///
     /// # Errors
@@ -126,6 +128,14 @@ impl ArgvSink {
             ("TRIPLANE_DISPATCH_KIND", Field::Kind),
         ] {
             invocation = invocation.variable(name, field.of(intent));
+        }
+        for (name, value) in [
+            ("TRIPLANE_DISPATCH_TO", intent.deliver_to()),
+            ("TRIPLANE_DISPATCH_ACK_TOKEN", intent.ack_token()),
+        ] {
+            if let Some(value) = value {
+                invocation = invocation.variable(name, value);
+            }
         }
         if self.template.takes_payload() {
             return invocation;

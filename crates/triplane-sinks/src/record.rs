@@ -18,6 +18,12 @@ pub(crate) struct Fields<'i> {
     pub(crate) sequence: u64,
     pub(crate) kind: &'i str,
     pub(crate) occurred_at_us: i64,
+    /// Where it is to go from here, if it was enqueued with a destination.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) deliver_to: Option<&'i str>,
+    /// With what the reader acknowledges it, if it is to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) ack_token: Option<&'i str>,
     pub(crate) payload_type: &'i str,
     pub(crate) payload_version: u32,
     pub(crate) payload: &'i RawValue,
@@ -35,6 +41,8 @@ impl<'i> From<&'i DeliveryIntent> for Fields<'i> {
             sequence: intent.sequence(),
             kind: intent.kind(),
             occurred_at_us: intent.occurred_at_us(),
+            deliver_to: intent.deliver_to(),
+            ack_token: intent.ack_token(),
             payload_type,
             payload_version,
             payload: intent.payload(),
@@ -106,6 +114,8 @@ pub(crate) mod tests {
             sequence: 7,
             kind: "operation.decided",
             occurred_at_us: -1,
+            deliver_to: None,
+            ack_token: None,
             payload_type: "tool_call",
             payload_version: 1,
             payload: &payload,

@@ -31,6 +31,7 @@ pub(crate) enum Field {
     Session,
     Sequence,
     Kind,
+    DeliverTo,
     Payload,
 }
 
@@ -53,7 +54,7 @@ pub enum TemplateRefused {
 }
 
 const FIELDS: &str = "{key}, {identity}, {intent}, {attempt}, {session}, {sequence}, {kind}, \
-                      {payload}";
+                      {deliver_to}, {payload}";
 
 impl Template {
     /// Checks `words`; the first is the program.
@@ -105,6 +106,7 @@ impl Field {
             "session" => Self::Session,
             "sequence" => Self::Sequence,
             "kind" => Self::Kind,
+            "deliver_to" => Self::DeliverTo,
             "payload" => Self::Payload,
             _ => return None,
         })
@@ -120,6 +122,8 @@ impl Field {
             Self::Session => intent.session().to_owned(),
             Self::Sequence => intent.sequence().to_string(),
             Self::Kind => intent.kind().to_owned(),
+            // An argument of its own, empty when there is no destination.
+            Self::DeliverTo => intent.deliver_to().unwrap_or_default().to_owned(),
             Self::Payload => intent.payload().get().to_owned(),
         }
     }

@@ -192,13 +192,7 @@ impl CommitParticipant for Rows {
             occurred_at_us: fact.occurred_at_us,
             payload: fact.payload.clone(),
         });
-        staged.intent(IntentRow {
-            id: Uuid::now_v7(),
-            signal,
-            sink: "null".to_owned(),
-            dedup_key: None,
-            expires_at_us: None,
-        });
+        staged.intent(IntentRow::new(Uuid::now_v7(), signal, "null"));
         Ok(CommitRefs { ids: vec![signal] })
     }
 }

@@ -11,12 +11,25 @@ use std::time::{Duration, SystemTime};
 pub trait Clock: Send + Sync + fmt::Debug {
     /// Now, in microseconds since 1970 UTC.
     fn now_us(&self) -> i64;
+
+    /// The time since the machine was started, in microseconds, if that can be told: the same for
+    /// every process on it, sleep included, and set by nobody. Ends of leases are measured with it,
+    /// so that a jump of the wall clock ends none.
+    fn boot_us(&self) -> Option<i64> {
+        None
+    }
 }
 
-/// The clock of the machine, kept from running backwards within one process.
+/// How far the machine's clock may go back without being followed.
+const STEP_BACK_US: i64 = 1_000_000;
+
+/// The clock of the machine, kept from running backwards by a little within one process.
 ///
-/// When the machine's clock is set back, stamps stand still until it has caught up, so that rows
-/// written one after the other never seem to be written in the opposite order.
+/// When the machine's clock is set back by up to a second, as time services do, stamps stand still
+/// until it has caught up, so that rows written one after the other do not seem to be written in the
+/// opposite order. A larger jump is followed: a program that kept the wrong time would make every
+/// wait longer by that much. What was written before such a jump waits no longer for it either:
+/// [delivery](crate::delivery) counts the waits of rows from the future anew.
 #[derive(Debug, Default)]
 pub struct SystemClock {
     latest_us: AtomicI64,
@@ -36,10 +49,26 @@ impl Clock for SystemClock {
         let since_epoch = SystemTime::now()
             .duration_since(SystemTime::UNIX_EPOCH)
             .unwrap_or_default();
-        let now_us = micros(since_epoch);
-        self.latest_us
-            .fetch_max(now_us, Ordering::Relaxed)
-            .max(now_us)
+        self.at(micros(since_epoch))
+    }
+
+    #[cfg(feature = "sqlite")]
+    fn boot_us(&self) -> Option<i64> {
+        let since_boot = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);
+        let seconds = since_boot.tv_sec.checked_mul(1_000_000)?;
+        seconds.checked_add(since_boot.tv_nsec / 1_000)
+    }
+}
+
+impl SystemClock {
+    /// The stamp when the machine's clock shows `wall_us`.
+    fn at(&self, wall_us: i64) -> i64 {
+        let latest_us = self.latest_us.fetch_max(wall_us, Ordering::Relaxed);
+        if wall_us >= latest_us || latest_us - wall_us <= STEP_BACK_US {
+            return latest_us.max(wall_us);
+        }
+        self.latest_us.store(wall_us, Ordering::Relaxed);
+        wall_us
     }
 }
 
@@ -47,6 +76,7 @@ impl Clock for SystemClock {
 #[derive(Debug)]
 pub struct ManualClock {
     now_us: AtomicI64,
+    boot_us: AtomicI64,
 }
 
 impl ManualClock {
@@ -54,15 +84,17 @@ impl ManualClock {
     pub const fn at(now_us: i64) -> Self {
         Self {
             now_us: AtomicI64::new(now_us),
+            boot_us: AtomicI64::new(0),
         }
     }
 
-    /// Moves the clock forward.
+    /// Lets time pass.
     pub fn advance(&self, by: Duration) {
+        self.boot_us.fetch_add(micros(by), Ordering::Relaxed);
         self.now_us.fetch_add(micros(by), Ordering::Relaxed);
     }
 
-    /// Sets the clock, backwards too: a jump of the machine's clock.
+    /// Sets the clock, backwards too: a jump of the machine's clock, in which no time passes.
     pub fn set(&self, now_us: i64) {
         self.now_us.store(now_us, Ordering::Relaxed);
     }
@@ -71,6 +103,10 @@ impl ManualClock {
 impl Clock for ManualClock {
     fn now_us(&self) -> i64 {
         self.now_us.load(Ordering::Relaxed)
+    }
+
+    fn boot_us(&self) -> Option<i64> {
+        Some(self.boot_us.load(Ordering::Relaxed))
     }
 }
 
@@ -84,11 +120,26 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_system_clock_never_runs_backwards() {
-        let clock = SystemClock {
-            latest_us: AtomicI64::new(i64::MAX - 1),
-        };
-        assert_eq!(clock.now_us(), i64::MAX - 1);
+    fn the_system_clock_holds_small_steps_back_and_follows_large_ones() {
+        let clock = SystemClock::new();
+        let stamps = [
+            7_000_000, 6_000_000, 6_500_000, 8_000_000, 6_999_999, 7_000_000,
+        ];
+        let seen = stamps.map(|wall_us| clock.at(wall_us));
+        assert_eq!(
+            seen,
+            [
+                7_000_000, 7_000_000, 7_000_000, 8_000_000, 6_999_999, 7_000_000
+            ]
+        );
+    }
+
+    #[cfg(feature = "sqlite")]
+    #[test]
+    fn the_time_since_the_start_of_the_machine_rises() {
+        let clock = SystemClock::new();
+        let (one, other) = (clock.boot_us(), clock.boot_us());
+        assert!(one > Some(0) && other >= one, "{one:?} {other:?}");
     }
 
     #[test]
@@ -98,6 +149,6 @@ mod tests {
         clock.advance(Duration::from_micros(7));
         assert_eq!(clock.now_us(), 12);
         clock.set(1);
-        assert_eq!(clock.now_us(), 1);
+        assert_eq!((clock.now_us(), clock.boot_us()), (1, Some(7)));
     }
 }

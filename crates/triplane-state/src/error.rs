@@ -150,6 +150,14 @@ pub enum StateError {
         /// The signal that it names.
         signal: Uuid,
     },
+    /// An intent could be conveyed to nobody; nothing was committed.
+    #[error("intent {intent} {says}")]
+    IntentRefused {
+        /// The intent.
+        intent: Uuid,
+        /// What is wrong with it.
+        says: &'static str,
+    },
     /// A unit stages more rows of one kind than are allowed; nothing was committed.
     #[error("the unit stages {rows} rows of one kind, {rows_max} are allowed")]
     TooManyRows {

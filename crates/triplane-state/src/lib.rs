@@ -17,8 +17,11 @@
 //! | `operation` | outcomes, one for each identity | commit |
 //! | `audit` | how they were judged | commit |
 //! | `signal_log` | facts, numbered in each session | commit |
-//! | `outbox` | intents and where they stand | commit, delivery |
-//! | `outbox_transition` | their history | commit, delivery |
+//! | `delivery_snapshot` | sink, destination and filter of intents, frozen | commit |
+//! | `outbox` | intents and where they stand | commit, delivery, operators |
+//! | `outbox_ack` | digests of the tokens that were sent | delivery |
+//! | `outbox_transition` | their history | commit, delivery, operators |
+//! | `outbox_purge`, `outbox_tombstone` | what was purged, and by whom | operators |
 //!
 //! The ports stand first and need no database: [`commit`] (what is staged), [`delivery`] (where it
 //! goes), [`retry`], [`clock`]. The embedded [`Store`] stands behind the feature `sqlite`.
@@ -45,7 +48,8 @@ pub use engine::{
     inspect::{Scrutiny, StoreInspection, UnsettledIntent},
     operations::{DeliveryRecord, EvidenceRecord, OperationPage, OperationRecord},
     outbox::{
-        DeliveryTally, DeliveryWorker, OutboxEntry, OutboxHistory, OutboxStatus, OutboxTransition,
+        Acknowledgement, DeliveryTally, DeliveryWorker, IntentSelection, OperatorReport,
+        OutboxEntry, OutboxHistory, OutboxStatus, OutboxTransition, PurgedIntent,
     },
     signal_log::{SessionSummary, SignalRecord},
     stats::{IntentCounts, StoreStats},

@@ -53,13 +53,7 @@ impl CommitParticipant for OutcomeSignal {
         let mut ids = vec![signal];
         for sink in &self.destinations {
             let id = Uuid::now_v7();
-            staged.intent(IntentRow {
-                id,
-                signal,
-                sink: sink.clone(),
-                dedup_key: None,
-                expires_at_us: None,
-            });
+            staged.intent(IntentRow::new(id, signal, sink.clone()));
             ids.push(id);
         }
         Ok(CommitRefs { ids })

@@ -95,13 +95,7 @@ impl CommitParticipant for SignalAndIntent {
             occurred_at_us: fact.occurred_at_us,
             payload: fact.payload.clone(),
         });
-        staged.intent(IntentRow {
-            id: intent,
-            signal,
-            sink: SINK.to_owned(),
-            dedup_key: None,
-            expires_at_us: None,
-        });
+        staged.intent(IntentRow::new(intent, signal, SINK));
         Ok(CommitRefs {
             ids: vec![signal, intent],
         })

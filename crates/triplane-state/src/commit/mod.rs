@@ -3,6 +3,6 @@
 mod participant;
 
 pub use participant::{
-    AuditRow, CommitParticipant, CommitRefs, FactIdentity, IntentRow, Judgement, PendingFact,
-    Repeat, Rewrite, SignalRow, StageError, Staged,
+    AuditRow, CommitParticipant, CommitRefs, Confirmation, FactIdentity, IntentRow, Judgement,
+    PendingFact, Repeat, Rewrite, SignalRow, StageError, Staged,
 };

@@ -188,7 +188,10 @@ pub struct SignalRow {
 }
 
 /// One row of the outbox: the intent to deliver a signal to a sink.
+///
+/// Sink, destination and filter are frozen with the commit, as a versioned snapshot with its digest.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct IntentRow {
     /// The public id, UUID v7.
     pub id: Uuid,
@@ -196,9 +199,43 @@ pub struct IntentRow {
     pub signal: Uuid,
     /// The name of the sink.
     pub sink: String,
+    /// Where the sink is to convey it, if one sink has several destinations.
+    pub deliver_to: Option<String>,
+    /// What selected the signal, one JSON value in the form of whoever selects.
+    pub filter: Option<Box<RawValue>>,
     /// A second key under which the intent may stand only once in the store: the first committed
-    /// intent keeps it, and a later one with the same key is not written.
+    /// intent keeps it, also after it was purged, and a later one with the same key is not written.
     pub dedup_key: Option<String>,
     /// When the intent is no longer worth an attempt, in microseconds since 1970 UTC.
     pub expires_at_us: Option<i64>,
+    /// When the intent is done.
+    pub confirmation: Confirmation,
+}
+
+/// When an intent is done (ADR-0059 D5).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Confirmation {
+    /// When the sink has taken it.
+    #[default]
+    BySink,
+    /// When its consumer has acknowledged it with a token that was sent along. Until then it is sent
+    /// again and again, within the bound of the retry policy.
+    ByConsumer,
+}
+
+impl IntentRow {
+    /// The intent `id` to deliver `signal` to `sink`: no destination of its own, no dedup key, no
+    /// expiry, done when the sink has taken it.
+    pub fn new(id: Uuid, signal: Uuid, sink: impl Into<String>) -> Self {
+        Self {
+            id,
+            signal,
+            sink: sink.into(),
+            deliver_to: None,
+            filter: None,
+            dedup_key: None,
+            expires_at_us: None,
+            confirmation: Confirmation::default(),
+        }
+    }
 }

@@ -13,6 +13,12 @@ pub struct DeliveryIntent {
     pub(crate) sink: String,
     pub(crate) identity: String,
     pub(crate) attempt: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) ack_token: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) deliver_to: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) filter: Option<Box<RawValue>>,
     pub(crate) session: String,
     pub(crate) sequence: u64,
     pub(crate) kind: String,
@@ -48,6 +54,22 @@ impl DeliveryIntent {
     /// The number of this attempt, from 1.
     pub fn attempt(&self) -> u32 {
         self.attempt
+    }
+
+    /// The token with which the consumer acknowledges this intent, when it is asked to: another one
+    /// at each attempt, and each of them acknowledges the intent. It is nowhere stored as it is.
+    pub fn ack_token(&self) -> Option<&str> {
+        self.ack_token.as_deref()
+    }
+
+    /// Where the sink is to convey it, as it was enqueued, if it was enqueued with a destination.
+    pub fn deliver_to(&self) -> Option<&str> {
+        self.deliver_to.as_deref()
+    }
+
+    /// What selected the signal when the intent was enqueued, one JSON value.
+    pub fn filter(&self) -> Option<&RawValue> {
+        self.filter.as_deref()
     }
 
     /// The session of the fact.

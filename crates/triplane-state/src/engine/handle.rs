@@ -9,7 +9,9 @@ use crate::engine::commit::{CommitQueue, UnitOfWork};
 use crate::engine::inspect::{Scrutiny, StoreInspection, inspect};
 use crate::engine::operations::{OperationPage, OperationRecord, named, page as operations};
 use crate::engine::outbox::{
-    DeliveryWorker, OutboxEntry, OutboxHistory, OutboxStatus, entries, history,
+    Acknowledgement, DeliveryWorker, IntentSelection, OperatorReport, OutboxEntry, OutboxHistory,
+    OutboxStatus, PURGEABLE, PurgedIntent, RETRYABLE, acknowledge, entries, history, preview,
+    purge, retry, tombstone,
 };
 use crate::engine::signal_log::{SessionSummary, SignalRecord, page, sessions, sessions_like};
 use crate::engine::stats::{StoreStats, stats, unsettled};
@@ -232,6 +234,139 @@ impl Store {
     pub async fn outbox_entry(&self, id: &str) -> Result<Option<OutboxHistory>, StateError> {
         let mut reader = self.connections.readers.lend().await?;
         let read = history(&mut reader, id).await;
+        read.map_err(|error| self.connections.failure(error))
+    }
+
+    /// Acknowledges the intent with the public id `id`, on behalf of its consumer, with a token that
+    /// was sent with one of its attempts (ADR-0059 D5).
+    ///
+    /// # Errors
+    ///
+    /// [`StateError::Busy`] when others keep the store locked, [`StateError::Closed`] after the store
+    /// was closed, or what the database says. A token that does not fit is no error.
+    ///
+    /// # Cancel safety
+    ///
+    /// When the future is dropped, the acknowledgement may be on record; say it again.
+    pub async fn acknowledge(&self, id: &str, token: &str) -> Result<Acknowledgement, StateError> {
+        let now_us = self.connections.now_us();
+        let (id, token) = (id.to_owned(), token.to_owned());
+        self.connections
+            .writer
+            .transaction(|connection| {
+                Box::pin(async move { Ok(acknowledge(connection, &id, &token, now_us).await?) })
+            })
+            .await
+    }
+
+    /// What [`Store::retry`] of `selection` would do now.
+    ///
+    /// # Errors
+    ///
+    /// As [`Store::signals`].
+    ///
+    /// # Cancel safety
+    ///
+    /// Cancel safe.
+    pub async fn preview_retry(
+        &self,
+        selection: &IntentSelection,
+    ) -> Result<OperatorReport, StateError> {
+        let mut reader = self.connections.readers.lend().await?;
+        let looked = preview(&mut reader, selection, RETRYABLE).await;
+        looked.map_err(|error| self.connections.failure(error))
+    }
+
+    /// What [`Store::purge`] of `selection` would do now.
+    ///
+    /// # Errors
+    ///
+    /// As [`Store::signals`].
+    ///
+    /// # Cancel safety
+    ///
+    /// Cancel safe.
+    pub async fn preview_purge(
+        &self,
+        selection: &IntentSelection,
+    ) -> Result<OperatorReport, StateError> {
+        let mut reader = self.connections.readers.lend().await?;
+        let looked = preview(&mut reader, selection, PURGEABLE).await;
+        looked.map_err(|error| self.connections.failure(error))
+    }
+
+    /// Makes intents due again that were given up (`dead_letter`, `expired`), with a fresh bound of
+    /// attempts and without an expiry that is over. The number of the attempt goes on, since it
+    /// fences what late workers say. `remark` stands in the history.
+    ///
+    /// # Errors
+    ///
+    /// As [`Store::acknowledge`]. Nothing was changed then.
+    ///
+    /// # Cancel safety
+    ///
+    /// When the future is dropped, all of it is done or nothing.
+    pub async fn retry(
+        &self,
+        selection: IntentSelection,
+        remark: Option<&str>,
+    ) -> Result<OperatorReport, StateError> {
+        let now_us = self.connections.now_us();
+        let remark = remark.map(str::to_owned);
+        let report = self
+            .connections
+            .writer
+            .transaction(|connection| {
+                Box::pin(async move {
+                    Ok(retry(connection, &selection, remark.as_deref(), now_us).await?)
+                })
+            })
+            .await?;
+        if !report.intents.is_empty() {
+            self.connections.enqueued.notify_one();
+        }
+        Ok(report)
+    }
+
+    /// Takes settled intents away (`delivered`, `acked`, `dead_letter`, `expired`). One row tells of
+    /// the purge, their history stays, and their dedup keys stay taken. `remark` stands in that row.
+    ///
+    /// # Errors
+    ///
+    /// As [`Store::acknowledge`]. Nothing was changed then.
+    ///
+    /// # Cancel safety
+    ///
+    /// When the future is dropped, all of it is done or nothing.
+    pub async fn purge(
+        &self,
+        selection: IntentSelection,
+        remark: Option<&str>,
+    ) -> Result<OperatorReport, StateError> {
+        let now_us = self.connections.now_us();
+        let remark = remark.map(str::to_owned);
+        self.connections
+            .writer
+            .transaction(|connection| {
+                Box::pin(async move {
+                    Ok(purge(connection, &selection, remark.as_deref(), now_us).await?)
+                })
+            })
+            .await
+    }
+
+    /// What a purge left of the intent `id`, if it was purged.
+    ///
+    /// # Errors
+    ///
+    /// As [`Store::signals`].
+    ///
+    /// # Cancel safety
+    ///
+    /// Cancel safe.
+    pub async fn purged(&self, id: &str) -> Result<Option<PurgedIntent>, StateError> {
+        let mut reader = self.connections.readers.lend().await?;
+        let read = tombstone(&mut reader, id).await;
         read.map_err(|error| self.connections.failure(error))
     }
 

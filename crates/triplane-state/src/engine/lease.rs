@@ -47,6 +47,11 @@ impl LeaseHolder {
         format!("{boot}/{namespace}/{pid}/{started}")
     }
 
+    /// The start of the machine that it runs on, if that can be told.
+    pub(crate) fn boot(&self) -> Option<&str> {
+        Some(self.boot.as_str()).filter(|boot| !boot.is_empty())
+    }
+
     fn parse(text: &str) -> Option<Self> {
         let mut parts = text.split('/');
         let holder = Self {

@@ -4,6 +4,7 @@ mod digest;
 mod schema;
 pub(crate) mod store;
 mod lease;
+mod snapshot;
 pub(crate) mod signal_log;
 pub(crate) mod commit;
 pub(crate) mod outbox;

@@ -13,8 +13,8 @@ use uuid::Uuid;
 
 use crate::clock::ManualClock;
 use crate::commit::{
-    AuditRow, CommitParticipant, CommitRefs, FactIdentity, IntentRow, Judgement, PendingFact,
-    Repeat, SignalRow, StageError, Staged,
+    AuditRow, CommitParticipant, CommitRefs, Confirmation, FactIdentity, IntentRow, Judgement,
+    PendingFact, Repeat, SignalRow, StageError, Staged,
 };
 use crate::delivery::{
     DeliveryIntent, DeliveryResult, DeliverySink, Idempotency, SinkDeclaration, SinkDurability,
@@ -136,6 +136,8 @@ pub(crate) struct Rows {
     pub(crate) sink: &'static str,
     pub(crate) dedup_key: Option<String>,
     pub(crate) expires_at_us: Option<i64>,
+    pub(crate) confirmation: Confirmation,
+    pub(crate) deliver_to: Option<&'static str>,
 }
 
 impl Default for Rows {
@@ -144,6 +146,8 @@ impl Default for Rows {
             sink: "sink",
             dedup_key: None,
             expires_at_us: None,
+            confirmation: Confirmation::BySink,
+            deliver_to: None,
         }
     }
 }
@@ -172,11 +176,11 @@ impl CommitParticipant for Rows {
             payload: fact.payload.clone(),
         });
         staged.intent(IntentRow {
-            id: intent,
-            signal,
-            sink: self.sink.to_owned(),
             dedup_key: self.dedup_key.clone(),
             expires_at_us: self.expires_at_us,
+            confirmation: self.confirmation,
+            deliver_to: self.deliver_to.map(str::to_owned),
+            ..IntentRow::new(intent, signal, self.sink)
         });
         Ok(CommitRefs {
             ids: vec![signal, intent],

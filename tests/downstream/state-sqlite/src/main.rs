@@ -36,13 +36,7 @@ impl CommitParticipant for Told {
             occurred_at_us: fact.occurred_at_us,
             payload: fact.payload.clone(),
         });
-        staged.intent(IntentRow {
-            id: intent,
-            signal,
-            sink: "memory".to_owned(),
-            dedup_key: None,
-            expires_at_us: None,
-        });
+        staged.intent(IntentRow::new(intent, signal, "memory"));
         Ok(CommitRefs {
             ids: vec![signal, intent],
         })

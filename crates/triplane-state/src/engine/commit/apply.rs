@@ -17,7 +17,8 @@ use crate::engine::commit::receipt::{
     Committed, Enqueued, IntentReceipt, Receipt, Recorded, SignalReceipt,
 };
 use crate::engine::commit::rows::{NewIntent, NewOperation, NewRows, NewSignal};
-use crate::engine::commit::work::{WorkRef, check};
+use crate::engine::commit::work::{WorkRef, check, snapshots};
+use crate::engine::snapshot::StoredSnapshot;
 use crate::error::StateError;
 
 /// Writes the rows of `works` in order, and answers for each in the same order.
@@ -79,24 +80,25 @@ impl<'w> Plan<'w> {
             }
         });
         let signals = signals.collect();
-        let intents = work.staged.intents.iter().map(|intent| {
+        let intents = work.staged.intents.iter().zip(work.snapshots);
+        let intents = intents.map(|(intent, snapshot)| {
             let before = intent
                 .dedup_key
                 .as_ref()
                 .and_then(|key| self.lookup.dedup.get(key));
-            let (id, enqueued) = match before {
-                Some(first) => (*first, Enqueued::Before),
-                None => (intent.id, Enqueued::New),
-            };
+            let (id, enqueued) = before.copied().unwrap_or((intent.id, Enqueued::New));
             if enqueued == Enqueued::New {
                 self.lookup.highest.intent += 1;
+                let snapshot = self.snapshot(snapshot);
                 self.rows.intents.push(NewIntent {
                     id: self.lookup.highest.intent,
                     signal: signal_ids[&intent.signal],
+                    snapshot,
                     row: intent,
                 });
                 if let Some(key) = &intent.dedup_key {
-                    self.lookup.dedup.insert(key.clone(), id);
+                    let first = (id, Enqueued::Before);
+                    self.lookup.dedup.insert(key.clone(), first);
                 }
             }
             IntentReceipt {
@@ -105,11 +107,12 @@ impl<'w> Plan<'w> {
                 enqueued,
             }
         });
+        let intents = intents.collect();
         Committed::Recorded(Receipt {
             operation: work.fact.operation,
             identity,
             committed_at_us: self.now_us,
-            intents: intents.collect(),
+            intents,
             signals,
         })
     }
@@ -154,6 +157,18 @@ impl<'w> Plan<'w> {
         self.lookup.sessions.get_mut(name).expect("inserted above")
     }
 
+    /// The key of the snapshot; one that is met for the first time gets a row.
+    fn snapshot(&mut self, snapshot: &'w StoredSnapshot) -> i64 {
+        if let Some(id) = self.lookup.snapshots.get(&snapshot.digest) {
+            return *id;
+        }
+        self.lookup.highest.snapshot += 1;
+        let id = self.lookup.highest.snapshot;
+        self.rows.snapshots.push((id, snapshot));
+        self.lookup.snapshots.insert(snapshot.digest.clone(), id);
+        id
+    }
+
     fn next_in(&mut self, session: &'w str) -> SessionEnd {
         let end = self.session(session);
         end.sequence += 1;
@@ -188,8 +203,8 @@ impl Staged {
     ///
     /// # Errors
     ///
-    /// [`StateError::NoTransaction`] without an open transaction, [`StateError::SignalNotStaged`] and
-    /// [`StateError::TooManyRows`] for rows that cannot be written, [`StateError::OwnerDatabase`] when the database fails. The
+    /// [`StateError::NoTransaction`] without an open transaction, [`StateError::SignalNotStaged`],
+    /// [`StateError::IntentRefused`] and [`StateError::TooManyRows`] for rows that cannot be written, [`StateError::OwnerDatabase`] when the database fails. The
     /// owner must then roll back.
     ///
     /// # Cancel safety
@@ -205,7 +220,12 @@ impl Staged {
             return Err(StateError::NoTransaction);
         }
         check(self, usize::MAX)?;
-        let work = [WorkRef { fact, staged: self }];
+        let snapshots = snapshots(self);
+        let work = [WorkRef {
+            fact,
+            staged: self,
+            snapshots: &snapshots,
+        }];
         let answer = apply(connection, &work, SystemClock::new().now_us())
             .await
             .map_err(|error| StateError::OwnerDatabase {

@@ -7,7 +7,7 @@ use sqlx::{QueryBuilder, Row as _, Sqlite, SqliteConnection};
 use uuid::Uuid;
 
 use crate::engine::commit::identity::{OnRecord, identities};
-use crate::engine::commit::receipt::Recorded;
+use crate::engine::commit::receipt::{Enqueued, Recorded};
 use crate::engine::commit::work::WorkRef;
 
 /// What stands in the store, as far as the units of one transaction touch it.
@@ -16,7 +16,10 @@ pub(crate) struct Lookup {
     pub(crate) highest: Highest,
     pub(crate) on_record: HashMap<String, OnRecord>,
     pub(crate) sessions: HashMap<String, SessionEnd>,
-    pub(crate) dedup: HashMap<String, Uuid>,
+    /// The intents that hold dedup keys, and whether they are there still.
+    pub(crate) dedup: HashMap<String, (Uuid, Enqueued)>,
+    /// Frozen destinations, by their digest.
+    pub(crate) snapshots: HashMap<String, i64>,
 }
 
 /// The highest integer keys in use.
@@ -27,6 +30,7 @@ pub(crate) struct Highest {
     pub(crate) audit: i64,
     pub(crate) signal: i64,
     pub(crate) intent: i64,
+    pub(crate) snapshot: i64,
 }
 
 /// Where a session's log ends.
@@ -43,7 +47,8 @@ const HIGHEST: &str = "\
            (SELECT max(id) FROM operation), \
            (SELECT max(id) FROM audit), \
            (SELECT max(id) FROM signal_log), \
-           (SELECT max(outbox_id) FROM outbox_transition);";
+           (SELECT max(outbox_id) FROM outbox_transition), \
+           (SELECT max(id) FROM delivery_snapshot);";
 
 const ON_RECORD: &str = "\
     SELECT 'on_record', operation.identity, operation.shape, operation.digest, \
@@ -61,6 +66,13 @@ const SESSIONS: &str = "\
 const DEDUP: &str = "\
     SELECT 'dedup', dedup_key, public_id FROM outbox \
     WHERE dedup_key IS NOT NULL AND dedup_key IN (";
+
+/// A purged intent keeps its dedup key.
+const PURGED: &str = "\
+    SELECT 'purged', dedup_key, public_id FROM outbox_tombstone \
+    WHERE dedup_key IS NOT NULL AND dedup_key IN (";
+
+const SNAPSHOTS: &str = "SELECT 'snapshot', digest, id FROM delivery_snapshot WHERE digest IN (";
 
 impl Lookup {
     /// Reads it for `works`, in one round.
@@ -84,8 +96,16 @@ impl Lookup {
                     };
                     lookup.sessions.insert(row.try_get(1)?, end);
                 }
+                "snapshot" => {
+                    lookup.snapshots.insert(row.try_get(1)?, row.try_get(2)?);
+                }
+                "purged" => {
+                    let first = (uuid(row, 2)?, Enqueued::Purged);
+                    lookup.dedup.insert(row.try_get(1)?, first);
+                }
                 _dedup => {
-                    lookup.dedup.insert(row.try_get(1)?, uuid(row, 2)?);
+                    let first = (uuid(row, 2)?, Enqueued::Before);
+                    lookup.dedup.insert(row.try_get(1)?, first);
                 }
             }
         }
@@ -100,12 +120,14 @@ pub(crate) fn query(works: &[WorkRef<'_>]) -> QueryBuilder<Sqlite> {
     push_list(&mut query, ON_RECORD, all);
     let sessions: HashSet<_> = works.iter().flat_map(sessions_of).collect();
     push_list(&mut query, SESSIONS, sessions);
-    let dedup_keys = works.iter().flat_map(|work| &work.staged.intents);
-    push_list(
-        &mut query,
-        DEDUP,
-        dedup_keys.filter_map(|intent| intent.dedup_key.as_deref()),
-    );
+    let intents = || works.iter().flat_map(|work| &work.staged.intents);
+    for statement in [DEDUP, PURGED] {
+        let keys = intents().filter_map(|intent| intent.dedup_key.as_deref());
+        push_list(&mut query, statement, keys);
+    }
+    let digests: HashSet<_> = works.iter().flat_map(|work| work.snapshots).collect();
+    let digests = digests.into_iter().map(|snapshot| snapshot.digest.as_str());
+    push_list(&mut query, SNAPSHOTS, digests);
     query
 }
 
@@ -147,6 +169,7 @@ fn highest(row: &SqliteRow) -> Result<Highest, sqlx::Error> {
         audit: number(3)?,
         signal: number(4)?,
         intent: number(5)?,
+        snapshot: number(6)?,
     })
 }
 

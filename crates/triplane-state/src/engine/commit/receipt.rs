@@ -92,6 +92,9 @@ pub enum Enqueued {
     New,
     /// An intent with the same dedup key was there first.
     Before,
+    /// An intent with the same dedup key was there first, and an operator has purged it since. Its
+    /// key stays taken.
+    Purged,
 }
 
 /// A fact that was on record before.

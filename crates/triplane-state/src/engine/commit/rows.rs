@@ -2,8 +2,9 @@
 
 use sqlx::{QueryBuilder, Sqlite, SqliteConnection};
 
-use crate::commit::{AuditRow, IntentRow, PendingFact, SignalRow};
+use crate::commit::{AuditRow, Confirmation, IntentRow, PendingFact, SignalRow};
 use crate::engine::commit::lookup::SessionEnd;
+use crate::engine::snapshot::{SNAPSHOT_VERSION, StoredSnapshot};
 
 /// The rows that one transaction adds. Their integer keys are given already, so no statement has to
 /// wait for the answer of another.
@@ -16,6 +17,8 @@ pub(crate) struct NewRows<'w> {
     pub(crate) audits: Vec<(i64, i64, &'w AuditRow)>,
     pub(crate) signals: Vec<NewSignal<'w>>,
     pub(crate) intents: Vec<NewIntent<'w>>,
+    /// Key and snapshot.
+    pub(crate) snapshots: Vec<(i64, &'w StoredSnapshot)>,
 }
 
 #[derive(Debug)]
@@ -39,6 +42,7 @@ pub(crate) struct NewSignal<'w> {
 pub(crate) struct NewIntent<'w> {
     pub(crate) id: i64,
     pub(crate) signal: i64,
+    pub(crate) snapshot: i64,
     pub(crate) row: &'w IntentRow,
 }
 
@@ -58,6 +62,7 @@ impl NewRows<'_> {
         self.push_operations(&mut query, now_us);
         self.push_audits(&mut query);
         self.push_signals(&mut query);
+        self.push_snapshots(&mut query);
         self.push_intents(&mut query, now_us);
         query.build().execute(connection).await?;
         Ok(())
@@ -154,13 +159,28 @@ impl NewRows<'_> {
         query.push(";");
     }
 
+    fn push_snapshots(&self, query: &mut QueryBuilder<Sqlite>) {
+        if self.snapshots.is_empty() {
+            return;
+        }
+        query.push("INSERT INTO delivery_snapshot (id, digest, version, body) ");
+        query.push_values(&self.snapshots, |mut row, (id, snapshot)| {
+            row.push_bind(*id)
+                .push_bind(snapshot.digest.as_str())
+                .push_bind(SNAPSHOT_VERSION)
+                .push_bind(snapshot.body.as_str());
+        });
+        query.push(";");
+    }
+
     fn push_intents(&self, query: &mut QueryBuilder<Sqlite>, now_us: i64) {
         if self.intents.is_empty() {
             return;
         }
         query.push(
             "INSERT INTO outbox (id, public_id, signal_id, sink, dedup_key, status, attempt, \
-             next_attempt_at_us, expires_at_us, created_at_us, updated_at_us) ",
+             next_attempt_at_us, expires_at_us, created_at_us, updated_at_us, snapshot_id, \
+             ack_required) ",
         );
         query.push_values(&self.intents, |mut row, intent| {
             row.push_bind(intent.id)
@@ -173,7 +193,12 @@ impl NewRows<'_> {
                 .push_bind(now_us)
                 .push_bind(intent.row.expires_at_us)
                 .push_bind(now_us)
-                .push_bind(now_us);
+                .push_bind(now_us)
+                .push_bind(intent.snapshot)
+                .push(match intent.row.confirmation {
+                    Confirmation::BySink => "0",
+                    Confirmation::ByConsumer => "1",
+                });
         });
         query.push(
             ";INSERT INTO outbox_transition \

@@ -59,7 +59,8 @@ impl UnitOfWork {
     /// # Errors
     ///
     /// [`StateError::Stage`] when the participant refuses; [`StateError::SignalNotStaged`],
-    /// [`StateError::TooManyRows`] and [`StateError::PayloadTooLarge`] for rows that cannot be committed. The unit is refused from
+    /// [`StateError::TooManyRows`], [`StateError::IntentRefused`] and
+    /// [`StateError::PayloadTooLarge`] for rows that cannot be committed. The unit is refused from
     /// then on: its commit answers the same error.
     pub fn stage(&mut self, participant: &dyn CommitParticipant) -> Result<CommitRefs, StateError> {
         self.ready()?;
@@ -139,10 +140,7 @@ impl UnitOfWork {
     /// writer, may still be committed.
     pub async fn submit(mut self) -> Result<Submitted, StateError> {
         self.ready()?;
-        let work = Work {
-            fact: self.fact,
-            staged: self.staged,
-        };
+        let work = Work::new(self.fact, self.staged);
         let pending = match self.held.take() {
             None => self.queue.push(work).await?,
             Some(held) => Pending::answered(Ok(held.commit(work).await?)),

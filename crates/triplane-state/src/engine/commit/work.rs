@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use crate::commit::{AuditRow, IntentRow, PendingFact, Staged};
+use crate::engine::snapshot::StoredSnapshot;
 use crate::error::StateError;
 
 /// One unit: an outcome and the rows that go along with it.
@@ -10,6 +11,8 @@ use crate::error::StateError;
 pub(crate) struct Work {
     pub(crate) fact: PendingFact,
     pub(crate) staged: Staged,
+    /// What each intent is enqueued with, in their order.
+    snapshots: Vec<StoredSnapshot>,
 }
 
 /// A unit on loan.
@@ -17,6 +20,12 @@ pub(crate) struct Work {
 pub(crate) struct WorkRef<'w> {
     pub(crate) fact: &'w PendingFact,
     pub(crate) staged: &'w Staged,
+    pub(crate) snapshots: &'w [StoredSnapshot],
+}
+
+/// What each staged intent is enqueued with, in their order.
+pub(crate) fn snapshots(staged: &Staged) -> Vec<StoredSnapshot> {
+    staged.intents.iter().map(StoredSnapshot::of).collect()
 }
 
 /// How many rows of one kind a unit may stage, and a group may hold: 12 values each stay well below
@@ -43,6 +52,14 @@ pub(crate) fn check(staged: &Staged, payload_bytes_max: usize) -> Result<(), Sta
             });
         }
     }
+    for intent in &staged.intents {
+        if let Some(says) = refusal(intent) {
+            return Err(StateError::IntentRefused {
+                intent: intent.id,
+                says,
+            });
+        }
+    }
     let signals: HashSet<_> = staged.signals.iter().map(|signal| signal.id).collect();
     let stray = |intent: &&IntentRow| !signals.contains(&intent.signal);
     if let Some(intent) = staged.intents.iter().find(stray) {
@@ -52,6 +69,20 @@ pub(crate) fn check(staged: &Staged, payload_bytes_max: usize) -> Result<(), Sta
         });
     }
     Ok(())
+}
+
+/// Why an intent could be conveyed to nobody.
+fn refusal(intent: &IntentRow) -> Option<&'static str> {
+    let deliver_to = intent.deliver_to.as_deref();
+    if intent.sink.trim().is_empty() {
+        Some("names no sink")
+    } else if deliver_to.is_some_and(|to| to.trim().is_empty()) {
+        Some("names an empty destination")
+    } else if intent.sink.contains('\0') || deliver_to.is_some_and(|to| to.contains('\0')) {
+        Some("names a sink or a destination with a NUL in it")
+    } else {
+        None
+    }
 }
 
 /// How many rows the table that gets the most of them gets.
@@ -65,6 +96,15 @@ fn rows(staged: &Staged) -> usize {
 }
 
 impl Work {
+    pub(crate) fn new(fact: PendingFact, staged: Staged) -> Self {
+        let snapshots = snapshots(&staged);
+        Self {
+            fact,
+            staged,
+            snapshots,
+        }
+    }
+
     pub(crate) fn rows(&self) -> usize {
         rows(&self.staged)
     }
@@ -73,6 +113,7 @@ impl Work {
         WorkRef {
             fact: &self.fact,
             staged: &self.staged,
+            snapshots: &self.snapshots,
         }
     }
 

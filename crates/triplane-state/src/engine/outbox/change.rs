@@ -20,14 +20,62 @@ pub(crate) struct Change {
     pub(crate) failures: u32,
     /// How many attempts nobody finished.
     pub(crate) interrupted: u32,
+    /// How many attempts the sink took that no consumer has confirmed.
+    pub(crate) unacked: u32,
     pub(crate) next_attempt_at_us: i64,
     pub(crate) reason: Reason,
     /// Who has the lease, while delivering.
     pub(crate) lease_holder: Option<String>,
+    /// When the lease ends on the clock of [`Clock::boot_us`](crate::clock::Clock::boot_us).
+    pub(crate) lease_boot_us: Option<i64>,
     /// What went wrong.
     pub(crate) error: Option<String>,
     /// What the sink gave for it.
     pub(crate) receipt: Option<String>,
+    /// What an operator or a consumer said. Stands in the history only.
+    pub(crate) remark: Option<String>,
+    /// What is kept of earlier attempts.
+    pub(crate) past: Past,
+}
+
+/// What a change keeps of earlier attempts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Past {
+    /// The latest error stays, also when a later attempt goes well.
+    Kept,
+    /// An operator starts anew: no error, and no expiry that is over.
+    Forgotten,
+}
+
+impl Change {
+    /// A change of the intent `id`, which stands in `from` with `attempt` claims, to `to`: due at
+    /// once, with nothing else changed.
+    pub(crate) fn new(
+        id: i64,
+        (from, attempt): (OutboxStatus, u32),
+        to: OutboxStatus,
+        reason: Reason,
+        now_us: i64,
+    ) -> Self {
+        Self {
+            id,
+            from,
+            from_attempt: attempt,
+            to,
+            attempt,
+            failures: 0,
+            interrupted: 0,
+            unacked: 0,
+            next_attempt_at_us: now_us,
+            reason,
+            lease_holder: None,
+            lease_boot_us: None,
+            error: None,
+            receipt: None,
+            remark: None,
+            past: Past::Kept,
+        }
+    }
 }
 
 /// How long a text from outside may be, in characters.
@@ -56,21 +104,25 @@ pub(crate) const HISTORY: &str = guarded!(
      SELECT outbox.id, \
         1 + (SELECT max(ordinal) FROM outbox_transition WHERE outbox_id = outbox.id), \
         outbox.status, change.value ->> 3, change.value ->> 4, change.value ->> 6, \
-        coalesce(change.value ->> 8, change.value ->> 9), ?2 \
+        coalesce(change.value ->> 8, change.value ->> 9, change.value ->> 13), ?2 \
      FROM json_each(?1) AS change CROSS JOIN outbox ON "
 );
 
-/// The latest error stays when a later attempt goes well.
 pub(crate) const UPDATE: &str = guarded!(
     "UPDATE outbox SET \
         status = change.value ->> 3, \
         attempt = change.value ->> 4, \
         next_attempt_at_us = change.value ->> 5, \
         lease_holder = change.value ->> 7, \
-        last_error = coalesce(change.value ->> 8, last_error), \
+        last_error = CASE change.value ->> 14 WHEN 'forgotten' THEN NULL \
+                     ELSE coalesce(change.value ->> 8, last_error) END, \
+        expires_at_us = CASE WHEN change.value ->> 14 = 'forgotten' AND expires_at_us <= ?2 \
+                        THEN NULL ELSE expires_at_us END, \
         receipt = coalesce(change.value ->> 9, receipt), \
         failures = change.value ->> 10, \
         interrupted = change.value ->> 11, \
+        unacked = change.value ->> 12, \
+        lease_boot_us = change.value ->> 15, \
         updated_at_us = ?2 \
      FROM json_each(?1) AS change WHERE "
 );
@@ -114,12 +166,19 @@ impl Change {
             self.receipt.as_deref().map(storable),
             self.failures,
             self.interrupted,
+            self.unacked,
+            self.remark.as_deref().map(storable),
+            match self.past {
+                Past::Kept => "kept",
+                Past::Forgotten => "forgotten",
+            },
+            self.lease_boot_us,
         ])
     }
 }
 
 /// Text from outside as it is stored: cut, and without the NUL at which SQLite's JSON stops.
-fn storable(text: &str) -> String {
+pub(crate) fn storable(text: &str) -> String {
     let cut = text.chars().take(TEXT_CHARS_MAX);
     cut.map(|c| {
         if c == '\0' {

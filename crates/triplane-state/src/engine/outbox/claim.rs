@@ -1,11 +1,15 @@
 //! Claiming what is due.
 
+use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
 use serde::Deserialize;
-use sqlx::{Row as _, SqliteConnection};
+use serde_json::{Value, json};
+use sqlx::{AssertSqlSafe, Row as _, SqliteConnection};
+use uuid::Uuid;
 
 use crate::clock::micros;
+use crate::engine::outbox::ack::{ISSUE, token_digest};
 use crate::engine::outbox::change::{Change, apply_changes};
 use crate::engine::outbox::status::{OutboxStatus, Reason};
 
@@ -23,15 +27,35 @@ pub(crate) const INTERRUPTED_TOGETHER_MAX: u32 = 3;
 /// settled. It answers one JSON array, since every row of an answer costs a wake-up.
 /// `octet_length` reads the header of the signal's row, not its payload.
 pub(crate) const DUE: &str = "\
-    SELECT json_group_array(json_array(id, status, attempt, failures, interrupted, \
-                                         scheduled_at_us, expires_at_us, bytes)) \
+    SELECT json_group_array(json_array(id, status, attempt, failures, interrupted, unacked, \
+                                         ack_required, scheduled_at_us, expires_at_us, \
+                                         lease_holder, lease_boot_us, bytes)) \
     FROM (SELECT outbox.id, outbox.status, outbox.attempt, outbox.failures, outbox.interrupted, \
+                 outbox.unacked, outbox.ack_required, \
                  outbox.next_attempt_at_us AS scheduled_at_us, outbox.expires_at_us, \
+                 outbox.lease_holder, outbox.lease_boot_us, \
                  octet_length(signal_log.payload) AS bytes \
           FROM outbox CROSS JOIN signal_log ON signal_log.id = outbox.signal_id \
           WHERE outbox.sink = ?1 AND outbox.status IN ('pending', 'delivering') \
             AND outbox.next_attempt_at_us <= ?2 \
           ORDER BY outbox.next_attempt_at_us, outbox.id LIMIT ?3)";
+
+/// What was written by a clock that ran ahead of this one waits as long as it was to wait when it
+/// was written, counted from now: otherwise it would wait until the clock has caught up, a year
+/// perhaps. No status changes, so no row of history is written.
+pub(crate) const AHEAD: &str = "\
+    UPDATE outbox INDEXED BY outbox_ahead SET \
+        next_attempt_at_us = ?2 + max(0, next_attempt_at_us - updated_at_us), \
+        updated_at_us = ?2 \
+    WHERE status IN ('pending', 'delivering') AND updated_at_us > ?2";
+
+/// A lease that the wall clock has jumped past goes on: its end is moved to where the clock that
+/// nobody sets puts it.
+pub(crate) const HOLD: &str = "\
+    UPDATE outbox SET next_attempt_at_us = ?2 + (held.value ->> 2), updated_at_us = ?2 \
+    FROM json_each(?1) AS held \
+    WHERE outbox.id = held.value ->> 0 AND outbox.status = 'delivering' \
+      AND outbox.attempt = held.value ->> 1";
 
 /// What a claim asks for.
 #[derive(Debug, Clone)]
@@ -41,6 +65,15 @@ pub(crate) struct ClaimRequest {
     /// How long one intent may take; a batch gets as many of these as it has intents.
     pub(crate) lease: Duration,
     pub(crate) interrupted_max: u32,
+    /// This start of the machine and the time since then, if both can be told.
+    pub(crate) boot: Option<Boot>,
+}
+
+/// A start of the machine, and how long ago it was.
+#[derive(Debug, Clone)]
+pub(crate) struct Boot {
+    pub(crate) id: String,
+    pub(crate) now_us: i64,
 }
 
 /// What a claim did.
@@ -59,6 +92,9 @@ pub(crate) struct ClaimedAttempt {
     pub(crate) attempt: u32,
     pub(crate) failures: u32,
     pub(crate) interrupted: u32,
+    pub(crate) unacked: u32,
+    /// The token that goes along, when the consumer is to acknowledge. It is stored as a digest only.
+    pub(crate) ack_token: Option<Uuid>,
 }
 
 impl Claimed {
@@ -74,16 +110,11 @@ pub(crate) async fn claim(
     request: &ClaimRequest,
     now_us: i64,
 ) -> Result<Claimed, sqlx::Error> {
-    let found: String = sqlx::query_scalar(DUE)
-        .bind(&request.sink)
-        .bind(now_us)
-        .bind(i64::try_from(BATCH_MAX).unwrap_or(i64::MAX))
-        .fetch_one(&mut *connection)
-        .await?;
-    let mut found: Vec<Due> =
-        serde_json::from_str(&found).map_err(|error| sqlx::Error::Decode(error.into()))?;
-    // SQL does not promise the order in which an array is put together.
-    found.sort_unstable_by_key(|due| (due.scheduled_at_us, due.id));
+    let found = due(connection, request, now_us).await?;
+    let to_acknowledge: HashSet<i64> = found
+        .iter()
+        .filter_map(|due| (due.ack_required != 0).then_some(due.id))
+        .collect();
     let mut changes = Vec::with_capacity(found.len());
     let mut bytes = 0;
     for due in found {
@@ -105,12 +136,16 @@ pub(crate) async fn claim(
         .lease
         .saturating_mul(u32::try_from(claims).unwrap_or(u32::MAX));
     let lease_end_us = now_us.saturating_add(micros(lease));
+    let lease_boot_us = request.boot.as_ref().map(|boot| boot.now_us);
+    let lease_boot_us = lease_boot_us.map(|since_us| since_us.saturating_add(micros(lease)));
     for change in &mut changes {
         if change.to == OutboxStatus::Delivering {
             change.next_attempt_at_us = lease_end_us;
+            change.lease_boot_us = lease_boot_us;
         }
     }
     let held = apply_changes(connection, &changes, now_us).await?;
+    let tokens = issue_tokens(connection, &changes, &held, &to_acknowledge).await?;
     let mut claimed = Claimed::default();
     for change in changes.iter().filter(|change| held.contains(&change.id)) {
         match change.to {
@@ -119,12 +154,76 @@ pub(crate) async fn claim(
                 attempt: change.attempt,
                 failures: change.failures,
                 interrupted: change.interrupted,
+                unacked: change.unacked,
+                ack_token: tokens.get(&change.id).copied(),
             }),
             OutboxStatus::Expired => claimed.expired += 1,
             _ => claimed.dead_lettered += 1,
         }
     }
     Ok(claimed)
+}
+
+/// What is due, in order. Leases that only the wall clock has ended are held and left out.
+async fn due(
+    connection: &mut SqliteConnection,
+    request: &ClaimRequest,
+    now_us: i64,
+) -> Result<Vec<Due>, sqlx::Error> {
+    loop {
+        // The parameters have the same numbers in both.
+        let found: String = sqlx::query_scalar(AssertSqlSafe([AHEAD, DUE].join(";")))
+            .bind(&request.sink)
+            .bind(now_us)
+            .bind(i64::try_from(BATCH_MAX).unwrap_or(i64::MAX))
+            .fetch_one(&mut *connection)
+            .await?;
+        let mut found: Vec<Due> =
+            serde_json::from_str(&found).map_err(|error| sqlx::Error::Decode(error.into()))?;
+        let held: Vec<Value> = found
+            .iter()
+            .filter_map(|due| Some(json!([due.id, due.attempt, due.lease_left_us(request)?])))
+            .collect();
+        if held.is_empty() {
+            // SQL does not promise the order in which an array is put together.
+            found.sort_unstable_by_key(|due| (due.scheduled_at_us, due.id));
+            return Ok(found);
+        }
+        sqlx::query(HOLD)
+            .bind(Value::Array(held).to_string())
+            .bind(now_us)
+            .execute(&mut *connection)
+            .await?;
+    }
+}
+
+/// Makes a token for each claimed attempt that a consumer is to acknowledge, and stores its digest.
+async fn issue_tokens(
+    connection: &mut SqliteConnection,
+    changes: &[Change],
+    held: &HashSet<i64>,
+    to_acknowledge: &HashSet<i64>,
+) -> Result<HashMap<i64, Uuid>, sqlx::Error> {
+    let sent = changes.iter().filter(|change| {
+        change.to == OutboxStatus::Delivering
+            && held.contains(&change.id)
+            && to_acknowledge.contains(&change.id)
+    });
+    let mut tokens = HashMap::new();
+    let mut rows = Vec::new();
+    for change in sent {
+        let token = Uuid::new_v4();
+        tokens.insert(change.id, token);
+        let digest = token_digest(&token.simple().to_string());
+        rows.push(json!([change.id, change.attempt, digest]));
+    }
+    if !rows.is_empty() {
+        sqlx::query(ISSUE)
+            .bind(Value::Array(rows).to_string())
+            .execute(connection)
+            .await?;
+    }
+    Ok(tokens)
 }
 
 /// One entry of the due scan, in the order of its columns.
@@ -135,12 +234,26 @@ struct Due {
     attempt: u32,
     failures: u32,
     interrupted: u32,
+    unacked: u32,
+    ack_required: u8,
     scheduled_at_us: i64,
     expires_at_us: Option<i64>,
+    lease_holder: Option<String>,
+    lease_boot_us: Option<i64>,
     payload_bytes: i64,
 }
 
 impl Due {
+    /// How much longer the lease holds by the clock that nobody sets, if there is a lease, if it was
+    /// taken since this start of the machine, and if it is not over.
+    fn lease_left_us(&self, request: &ClaimRequest) -> Option<i64> {
+        let boot = request.boot.as_ref()?;
+        let (holder, end_us) = (self.lease_holder.as_ref()?, self.lease_boot_us?);
+        let (taken_in, _process) = holder.split_once('/')?;
+        let left_us = end_us.saturating_sub(boot.now_us);
+        (taken_in == boot.id && left_us > 0).then_some(left_us)
+    }
+
     /// What becomes of it: expiry wins, then the bound on interruptions, then the next attempt. A
     /// lease that is over was an interrupted attempt. The end of the new lease is set when the size
     /// of the batch is known.
@@ -156,25 +269,20 @@ impl Due {
         };
         let claims = to == OutboxStatus::Delivering;
         Change {
-            id: self.id,
-            from: self.status,
-            from_attempt: self.attempt,
-            to,
             attempt: self.attempt + u32::from(claims),
             failures: self.failures,
             interrupted,
-            next_attempt_at_us: now_us,
-            reason,
+            unacked: self.unacked,
             lease_holder: claims.then(|| request.lease_holder.clone()),
             error: exhausted.then(|| "the last attempt was never finished".to_owned()),
-            receipt: None,
+            ..Change::new(self.id, (self.status, self.attempt), to, reason, now_us)
         }
     }
 }
 
 /// Every lease that somebody holds; walks `outbox_lease`, which is as small as what is in flight.
 pub(crate) const LEASED: &str = "\
-    SELECT id, attempt, failures, interrupted, lease_holder, created_at_us FROM outbox \
+    SELECT id, attempt, failures, interrupted, lease_holder, created_at_us, unacked FROM outbox \
     WHERE status = 'delivering' AND lease_holder IS NOT NULL ORDER BY lease_holder, id";
 
 /// An attempt that somebody holds the lease of.
@@ -196,6 +304,8 @@ impl LeasedRow {
                     attempt: row.try_get(1)?,
                     failures: row.try_get(2)?,
                     interrupted: row.try_get(3)?,
+                    unacked: row.try_get(6)?,
+                    ack_token: None,
                 },
                 holder: row.try_get(4)?,
                 created_at_us: row.try_get(5)?,

@@ -25,19 +25,25 @@
 
 mod status;
 mod change;
+mod ack;
 mod claim;
-mod load;
 mod settle;
+mod load;
+mod operator;
 mod convey;
 mod tally;
 mod read;
 mod worker;
 
+pub use ack::Acknowledgement;
+pub use operator::{IntentSelection, OperatorReport, PurgedIntent};
 pub use read::{OutboxEntry, OutboxHistory, OutboxTransition};
 pub use status::OutboxStatus;
 pub use tally::DeliveryTally;
 pub use worker::DeliveryWorker;
 
+pub(crate) use ack::acknowledge;
+pub(crate) use operator::{PURGEABLE, RETRYABLE, preview, purge, retry, tombstone};
 pub(crate) use read::{entries, history};
 
 #[cfg(test)]

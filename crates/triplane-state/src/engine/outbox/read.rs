@@ -25,6 +25,14 @@ pub struct OutboxEntry {
     pub failures: u32,
     /// How many of them nobody finished: the process died or lost its lease.
     pub interrupted: u32,
+    /// How many of them the sink took and nobody acknowledged.
+    pub unacked: u32,
+    /// Whether its consumer is to acknowledge it.
+    pub ack_required: bool,
+    /// Where the sink is to convey it, as it was frozen when it was enqueued.
+    pub deliver_to: Option<String>,
+    /// The digest of what was frozen then; nothing for an intent of an old store.
+    pub snapshot: Option<String>,
     /// When the next attempt is due, or, while delivering, when the lease ends; microseconds since
     /// 1970 UTC.
     pub next_attempt_at_us: i64,
@@ -86,12 +94,16 @@ const ENTRY: &str = "\
            outbox.next_attempt_at_us, outbox.expires_at_us, outbox.last_error, outbox.receipt, \
            outbox.dedup_key, signal_log.public_id, session.name, signal_log.sequence, \
            signal_log.kind, operation.identity, outbox.created_at_us, outbox.updated_at_us, \
-           (SELECT store_id FROM meta), outbox.id, outbox.failures, outbox.interrupted ";
+           (SELECT store_id FROM meta), outbox.id, outbox.failures, outbox.interrupted, \
+           outbox.unacked, outbox.ack_required, delivery_snapshot.digest, \
+           CASE WHEN json_valid(delivery_snapshot.body) \
+                THEN delivery_snapshot.body ->> '$.deliver_to' END ";
 
 const JOINED: &str = " \
     JOIN signal_log ON signal_log.id = outbox.signal_id \
     JOIN operation ON operation.id = signal_log.operation_id \
-    JOIN session ON session.id = signal_log.session_id ";
+    JOIN session ON session.id = signal_log.session_id \
+    LEFT JOIN delivery_snapshot ON delivery_snapshot.id = outbox.snapshot_id ";
 
 const TRANSITIONS: &str = "\
     SELECT from_status, to_status, attempt, reason, detail, at_us \
@@ -180,6 +192,10 @@ impl OutboxEntry {
             attempt: row.try_get(3)?,
             failures: row.try_get(18)?,
             interrupted: row.try_get(19)?,
+            unacked: row.try_get(20)?,
+            ack_required: row.try_get(21)?,
+            snapshot: row.try_get(22)?,
+            deliver_to: row.try_get(23)?,
             next_attempt_at_us: row.try_get(4)?,
             expires_at_us: row.try_get(5)?,
             last_error: row.try_get(6)?,

@@ -17,21 +17,24 @@ pub(crate) fn settlement(
     now_us: i64,
 ) -> Change {
     let mut change = Change {
-        id: claimed.id,
-        from: OutboxStatus::Delivering,
-        from_attempt: claimed.attempt,
-        to: OutboxStatus::Delivered,
-        attempt: claimed.attempt,
         failures: claimed.failures,
         interrupted: claimed.interrupted,
-        next_attempt_at_us: now_us,
-        reason: Reason::TransportOk,
-        lease_holder: None,
-        error: None,
-        receipt: None,
+        unacked: claimed.unacked,
+        ..Change::new(
+            claimed.id,
+            (OutboxStatus::Delivering, claimed.attempt),
+            OutboxStatus::Delivered,
+            Reason::TransportOk,
+            now_us,
+        )
     };
     match result {
-        DeliveryResult::Delivered(receipt) => change.receipt = receipt,
+        DeliveryResult::Delivered(receipt) => {
+            change.receipt = receipt;
+            if claimed.ack_token.is_some() {
+                until_acknowledged(&mut change, retry);
+            }
+        }
         DeliveryResult::Retry { error, after } => {
             again(&mut change, Reason::RetryBackoff, error, after, retry);
         }
@@ -43,14 +46,23 @@ pub(crate) fn settlement(
     change
 }
 
-/// An intent whose signal cannot be read is given up: no attempt will do better.
-pub(crate) fn unreadable(claimed: ClaimedAttempt, reason: String, now_us: i64) -> Change {
-    let rejected = DeliveryResult::Reject { reason };
+/// An intent that cannot be sent as it stands is given up: no attempt will do better.
+pub(crate) fn unsendable(claimed: ClaimedAttempt, unsendable: Unsendable, now_us: i64) -> Change {
+    let rejected = DeliveryResult::Reject {
+        reason: unsendable.says,
+    };
     let change = settlement(claimed, rejected, RetryPolicy::default(), now_us);
     Change {
-        reason: Reason::Unreadable,
+        reason: unsendable.reason,
         ..change
     }
+}
+
+/// Why an intent cannot be sent as it stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Unsendable {
+    pub(crate) reason: Reason,
+    pub(crate) says: String,
 }
 
 /// The holder of the lease is dead: the intent is due again without waiting for the end of the
@@ -99,7 +111,7 @@ fn again(
     retry: RetryPolicy,
 ) {
     change.failures += 1;
-    let Some(wait) = retry.wait_after(change.failures) else {
+    let Some(wait) = wait(change, retry) else {
         return give_up(change, Reason::MaxAttempts, error);
     };
     let wait = wait.max(after.unwrap_or_default());
@@ -107,6 +119,23 @@ fn again(
     change.reason = reason;
     change.error = Some(error);
     change.next_attempt_at_us = change.next_attempt_at_us.saturating_add(micros(wait));
+}
+
+/// The sink has taken it; it is sent again until its consumer says so, within the same bound.
+fn until_acknowledged(change: &mut Change, retry: RetryPolicy) {
+    change.unacked += 1;
+    let Some(wait) = wait(change, retry) else {
+        let error = "it was taken by the sink and never acknowledged".to_owned();
+        return give_up(change, Reason::AckTimeout, error);
+    };
+    change.to = OutboxStatus::Pending;
+    change.next_attempt_at_us = change.next_attempt_at_us.saturating_add(micros(wait));
+}
+
+/// The wait until the next attempt; nothing when that was the last one.
+fn wait(change: &Change, retry: RetryPolicy) -> Option<Duration> {
+    let answered = change.failures.saturating_add(change.unacked);
+    retry.wait_after_with(answered, change.id.unsigned_abs())
 }
 
 fn give_up(change: &mut Change, reason: Reason, error: String) {

@@ -81,7 +81,12 @@ pub(crate) enum Reason {
     Interrupted,
     Rejected,
     Unreadable,
+    AckTimeout,
+    Snapshot,
+    TooLarge,
     Deadline,
+    Acked,
+    OperatorRetry,
 }
 
 impl Reason {
@@ -96,7 +101,12 @@ impl Reason {
             Self::Interrupted => "dispatch.dead_letter.interrupted",
             Self::Rejected => "dispatch.dead_letter.rejected",
             Self::Unreadable => "dispatch.dead_letter.unreadable",
+            Self::AckTimeout => "dispatch.dead_letter.ack_timeout",
+            Self::Snapshot => "dispatch.dead_letter.snapshot_unreadable",
+            Self::TooLarge => "dispatch.dead_letter.too_large",
             Self::Deadline => "dispatch.expired.deadline",
+            Self::Acked => "dispatch.acked.consumer",
+            Self::OperatorRetry => "dispatch.pending.operator_retry",
         }
     }
 }

@@ -21,7 +21,8 @@ pub struct DeliveryTally {
     pub dead_lettered: u64,
     /// Intents whose time was over before the attempt.
     pub expired: u64,
-    /// Results that came too late: another worker had claimed the next attempt.
+    /// Results that came too late: another worker had claimed the next attempt, or the consumer had
+    /// acknowledged meanwhile.
     pub superseded: u64,
     /// Leases of dead processes that were ended.
     pub leases_voided: u64,
@@ -55,13 +56,16 @@ impl DeliveryTally {
                 tracing::warn!(
                     intent = change.id,
                     attempt = change.from_attempt,
-                    "a result came too late: another worker has claimed the next attempt"
+                    "a result came too late: the intent has gone on without it"
                 );
                 self.superseded += 1;
                 continue;
             }
             match (change.to, change.reason) {
-                (OutboxStatus::Delivered, _) => self.delivered += 1,
+                // Taken by the sink; with an acknowledgement to come it is sent again.
+                (OutboxStatus::Delivered, _) | (OutboxStatus::Pending, Reason::TransportOk) => {
+                    self.delivered += 1;
+                }
                 (OutboxStatus::Pending, Reason::OutcomeUnknown) => self.unknown += 1,
                 (OutboxStatus::Pending, Reason::LeaseVoid) => self.leases_voided += 1,
                 (OutboxStatus::Pending, _) => self.retried += 1,

@@ -7,14 +7,17 @@ use std::time::Duration;
 
 use futures::future::join_all;
 
-use crate::delivery::DeliverySink;
+use crate::delivery::{DeliveryIntent, DeliverySink};
 use crate::engine::lease::LeaseHolder;
 use crate::engine::outbox::change::{Change, apply_changes};
-use crate::engine::outbox::claim::{ClaimRequest, Claimed, ClaimedAttempt, LeasedRow, claim};
+use crate::engine::outbox::claim::{Boot, ClaimRequest, Claimed, ClaimedAttempt, LeasedRow, claim};
 use crate::engine::outbox::convey::convey;
 use crate::engine::outbox::load::load;
 use crate::engine::outbox::read::backlog;
-use crate::engine::outbox::settle::{interrupted_max, lease_void, settlement, unreadable};
+use crate::engine::outbox::settle::{
+    Unsendable, interrupted_max, lease_void, settlement, unsendable,
+};
+use crate::engine::outbox::status::Reason;
 use crate::engine::outbox::tally::DeliveryTally;
 use crate::engine::store::Connections;
 use crate::error::StateError;
@@ -179,6 +182,7 @@ impl DeliveryWorker {
             lease_holder: self.holder.to_text(),
             lease: self.attempt_max.saturating_add(LEASE_MARGIN),
             interrupted_max: interrupted_max(self.retry),
+            boot: self.boot(),
         };
         let now_us = self.connections.now_us();
         let changes = Arc::new(settled);
@@ -222,13 +226,15 @@ impl DeliveryWorker {
         let mut changes = Vec::with_capacity(loaded.len());
         let mut claimed = Vec::with_capacity(loaded.len());
         let mut intents = Vec::with_capacity(loaded.len());
+        let bytes_max = sink.declaration().payload_bytes_max;
         for (attempt, intent) in loaded {
+            let intent = intent.and_then(|intent| fitting(intent, bytes_max));
             match intent {
                 Ok(intent) => {
                     claimed.push(attempt);
                     intents.push(intent);
                 }
-                Err(reason) => changes.push(unreadable(attempt, reason, self.connections.now_us())),
+                Err(reason) => changes.push(unsendable(attempt, reason, self.connections.now_us())),
             }
         }
         let results = convey(sink, &intents, self.attempt_max).await;
@@ -238,6 +244,13 @@ impl DeliveryWorker {
             settled.map(|(attempt, result)| settlement(attempt, result, self.retry, now_us)),
         );
         Ok(changes)
+    }
+
+    /// This start of the machine and the time since then, if both can be told.
+    fn boot(&self) -> Option<Boot> {
+        let now_us = self.connections.options.clock.boot_us()?;
+        let id = self.holder.boot()?.to_owned();
+        Some(Boot { id, now_us })
     }
 
     /// Ends the leases of processes that are proven dead, so that their intents are due at once.
@@ -262,6 +275,18 @@ impl DeliveryWorker {
             .collect();
         self.turn("", changes, Claims::Nothing, &mut tally).await?;
         Ok(tally)
+    }
+}
+
+/// The intent, unless its payload is larger than its sink takes.
+fn fitting(intent: DeliveryIntent, bytes_max: Option<usize>) -> Result<DeliveryIntent, Unsendable> {
+    let bytes = intent.payload.get().len();
+    match bytes_max {
+        Some(bytes_max) if bytes > bytes_max => Err(Unsendable {
+            reason: Reason::TooLarge,
+            says: format!("the payload has {bytes} bytes, the sink takes {bytes_max}"),
+        }),
+        _ => Ok(intent),
     }
 }
 

@@ -30,6 +30,13 @@ const MIGRATIONS: &[Migration] = &[
             "PRAGMA user_version = 2;"
         ),
     },
+    Migration {
+        version: 3,
+        sql: concat!(
+            include_str!("migrations/0003_operators.sql"),
+            "PRAGMA user_version = 3;"
+        ),
+    },
 ];
 
 /// Applies every step that the store lacks, all of them or none.

@@ -151,13 +151,7 @@ async fn rows_that_cannot_be_committed_are_refused_when_they_are_staged() {
     );
 
     let mut staged = Staged::new();
-    staged.intent(IntentRow {
-        id: Uuid::now_v7(),
-        signal: Uuid::now_v7(),
-        sink: "sink".to_owned(),
-        dedup_key: None,
-        expires_at_us: None,
-    });
+    staged.intent(IntentRow::new(Uuid::now_v7(), Uuid::now_v7(), "sink"));
     let refused = check(&staged, 1);
     assert!(
         matches!(refused, Err(StateError::SignalNotStaged { .. })),
@@ -280,11 +274,11 @@ async fn what_is_read_before_a_commit_is_looked_up() {
             ..Rows::default()
         };
         rows.stage(&fact, &mut staged).expect("stages");
-        Work { fact, staged }
+        Work::new(fact, staged)
     };
     let queries = query(&[work("a").lend(), work("b").lend()]).into_string();
     let queries: Vec<_> = queries.split_terminator(';').collect();
-    assert_eq!(queries.len(), 4);
+    assert_eq!(queries.len(), 6);
     for sql in queries {
         assert_looks_up(&test, sql).await;
     }

@@ -19,6 +19,7 @@ fn request(holder: &str) -> ClaimRequest {
         lease_holder: holder.to_owned(),
         lease: MINUTE,
         interrupted_max: interrupted_max(RetryPolicy::default()),
+        boot: None,
     }
 }
 
@@ -79,6 +80,8 @@ async fn a_result_that_comes_too_late_changes_nothing() {
         attempt: stale.1,
         failures: 0,
         interrupted: 0,
+        unacked: 0,
+        ack_token: None,
     };
     let now_us = connections.now_us();
     let late = settlement(

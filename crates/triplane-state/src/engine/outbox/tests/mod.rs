@@ -10,6 +10,10 @@ mod flow;
 mod answers;
 mod claims;
 mod rows;
+mod acks;
+mod operators;
+mod clocks;
+mod snapshots;
 
 pub(crate) async fn with_intents(count: usize) -> TestStore {
     let test = TestStore::open().await;

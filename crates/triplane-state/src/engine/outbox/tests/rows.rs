@@ -1,7 +1,11 @@
+use sqlx::AssertSqlSafe;
+
 use crate::engine::outbox::OutboxStatus;
+use crate::engine::outbox::ack::{FOUND, ISSUE, TOKENS};
 use crate::engine::outbox::change::{HELD, HISTORY, UPDATE};
-use crate::engine::outbox::claim::{DUE, LEASED};
+use crate::engine::outbox::claim::{AHEAD, DUE, HOLD, LEASED};
 use crate::engine::outbox::load::LOAD;
+use crate::engine::outbox::operator::TOMBSTONE;
 use crate::engine::outbox::tests::with_intents;
 use crate::engine::testing::{TestStore, assert_looks_up};
 
@@ -16,7 +20,10 @@ async fn the_schema_refuses_every_edge_that_the_graph_lacks() {
                 OutboxStatus::Delivering => Some("holder"),
                 _ => None,
             };
-            for sql in ["DROP TRIGGER outbox_edge", "UPDATE outbox SET attempt = 1"] {
+            for sql in [
+                "DROP TRIGGER outbox_edge",
+                "UPDATE outbox SET attempt = 1, ack_required = 1",
+            ] {
                 sqlx::query(sql).execute(&mut raw).await.expect("runs");
             }
             let update = "UPDATE outbox SET status = ?1, lease_holder = ?2";
@@ -51,7 +58,9 @@ async fn the_schema_refuses_every_edge_that_the_graph_lacks() {
 #[tokio::test]
 async fn what_delivery_reads_and_writes_is_looked_up() {
     let test = TestStore::open().await;
-    for sql in [DUE, LEASED, LOAD, HELD, HISTORY, UPDATE] {
+    for sql in [
+        DUE, AHEAD, HOLD, LEASED, LOAD, HELD, HISTORY, UPDATE, ISSUE, FOUND, TOKENS, TOMBSTONE,
+    ] {
         assert_looks_up(&test, sql).await;
     }
 }
@@ -60,10 +69,12 @@ async fn what_delivery_reads_and_writes_is_looked_up() {
 async fn every_state_can_be_listed() {
     let test = with_intents(6).await;
     let mut raw = test.raw().await;
-    sqlx::query("DROP TRIGGER outbox_edge")
-        .execute(&mut raw)
-        .await
-        .expect("drops");
+    for trigger in ["outbox_edge", "outbox_acked"] {
+        sqlx::query(AssertSqlSafe(format!("DROP TRIGGER {trigger}")))
+            .execute(&mut raw)
+            .await
+            .expect("drops");
+    }
     for (id, status) in (1_i64..).zip(OutboxStatus::ALL) {
         let lease = (status == OutboxStatus::Delivering).then_some("holder");
         sqlx::query("UPDATE outbox SET attempt = 1, status = ?, lease_holder = ? WHERE id = ?")
