@@ -14,6 +14,7 @@ pub(crate) mod parse;
 pub(crate) mod state;
 pub(crate) mod code;
 pub(crate) mod sql;
+pub(crate) mod cmdlets;
 pub(crate) mod layers;
 pub(crate) mod find;
 pub(crate) mod output;

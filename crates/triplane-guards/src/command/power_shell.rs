@@ -3,6 +3,7 @@
 
 use std::ops::Range;
 
+use crate::command::cmdlets::{DESTRUCTIVE, statements};
 use crate::command::judge::{Certainty, Objection, judge as judge_command};
 use crate::command::parse::plain;
 use crate::command::rules::{Asked, LetThrough};
@@ -15,32 +16,6 @@ pub(crate) enum Against {
     /// A cmdlet, and where it stands.
     Cmdlet(Range<usize>),
 }
-
-/// Cmdlets and their aliases that delete, format, stop, or run text.
-const DESTRUCTIVE: [&str; 22] = [
-    "remove-item",
-    "ri",
-    "rm",
-    "del",
-    "erase",
-    "rd",
-    "rmdir",
-    "clear-content",
-    "clc",
-    "clear-item",
-    "format-volume",
-    "clear-disk",
-    "initialize-disk",
-    "remove-partition",
-    "stop-computer",
-    "restart-computer",
-    "invoke-expression",
-    "iex",
-    "remove-itemproperty",
-    "clear-recyclebin",
-    "remove-volume",
-    "reset-computermachinepassword",
-];
 
 /// The first thing that speaks against a command, unless an entry lets it through.
 pub(crate) fn judge(asked: &Asked<'_>, let_through: &mut Vec<LetThrough>) -> Option<Against> {
@@ -73,26 +48,6 @@ pub(crate) fn judge(asked: &Asked<'_>, let_through: &mut Vec<LetThrough>) -> Opt
         }
     }
     None
-}
-
-/// The statements of a command with their offsets: whatever may stand at the start of one.
-fn statements(command: &str) -> Vec<(usize, &str)> {
-    let mut statements = Vec::new();
-    let mut start = 0;
-    let mut quote = None;
-    for (at, c) in command.char_indices() {
-        match (quote, c) {
-            (Some(open), _) if open == c => quote = None,
-            (None, '"' | '\'') => quote = Some(c),
-            (None, ';' | '|' | '{' | '}' | '(' | ')' | '\n' | '=') => {
-                statements.push((start, &command[start..at]));
-                start = at + c.len_utf8();
-            }
-            (Some(_) | None, _) => {}
-        }
-    }
-    statements.push((start, &command[start..]));
-    statements
 }
 
 #[cfg(test)]

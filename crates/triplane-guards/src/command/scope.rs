@@ -71,6 +71,9 @@ pub fn scopes(word: &Word, cwd: Option<&str>, place: &Place) -> Scopes {
     if is_remote(prefix) {
         return Scopes::REMOTE;
     }
+    if is_drive(prefix) {
+        return Scopes::OUTSIDE;
+    }
     let (components, absolute, complete) = components(word);
     let mut path: Vec<Component> = Vec::new();
     if !absolute {
@@ -122,6 +125,16 @@ fn is_remote(text: &str) -> bool {
         }
         None => false,
     }
+}
+
+/// Whether the text names a drive or a share of another system.
+fn is_drive(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    text.starts_with("\\\\")
+        || bytes.len() > 2
+            && bytes[0].is_ascii_alphabetic()
+            && bytes[1] == b':'
+            && matches!(bytes[2], b'/' | b'\\')
 }
 
 fn split(path: &str) -> impl Iterator<Item = Component> {

@@ -5,7 +5,11 @@
 
 mod act;
 mod token;
+mod string;
 mod read;
+mod paths;
+mod expression;
+mod call;
 
 pub(crate) use act::{CodeAct, Language};
 pub(crate) use read::acts;

@@ -139,7 +139,7 @@ pub(crate) fn compose(args: &[Word]) -> Vec<Layer> {
 pub(crate) fn kubectl(args: &[Word]) -> Vec<Layer> {
     let runs = args
         .iter()
-        .position(|word| matches!(word.literal(), Some("exec" | "run" | "debug")));
+        .position(|word| matches!(word.literal(), Some("exec" | "run" | "debug" | "rsh")));
     let Some(at) = runs else {
         return Vec::new();
     };

@@ -5,11 +5,14 @@ use crate::command::layers::containers::{compose, container, kubectl, machine};
 use crate::command::layers::databases::{mongo, redis, sql, sqlite};
 use crate::command::layers::interpreters::{apple_script, awk, interpreter, powershell, windows};
 use crate::command::layers::layer::{Host, Layer, elsewhere, here, script};
-use crate::command::layers::operands::{by_option, is_file, operand, values_of};
+use crate::command::layers::operands::{by_option, is_file, join, operand, values_of};
 use crate::command::layers::shells::{
-    is_shell, joined, parallel, shell, ssh, switched, terminal, watcher_values, xargs,
+    is_shell, joined, parallel, shell, ssh, switched, terminal, typed, watcher_values, xargs,
 };
-use crate::command::layers::tools::{ansible, editor, git, runner, sed, tar};
+use crate::command::layers::tools::{
+    ansible, editor, git, make, remote_commands, runner, sed, tar,
+};
+use crate::command::layers::unknown::guessed;
 use crate::command::layers::wrappers::{find_wrapper, wrapped};
 use crate::command::sql::Dialect;
 use crate::command::word::Word;
@@ -32,6 +35,9 @@ pub(crate) fn layers(program: &str, args: &[Word]) -> Vec<Layer> {
         "su" | "runuser" | "script" | "sg" => switched(args),
         "nix-shell" => by_option(args, &["--run", "--command"]),
         "tmux" => terminal(args),
+        "screen" if args.iter().any(|word| word.literal() == Some("stuff")) => {
+            args.last().map(typed).into_iter().collect()
+        }
         "screen" => {
             const VALUES: [&str; 8] = ["-S", "-t", "-c", "-h", "-p", "-T", "-s", "-e"];
             here(args.get(operand(args, &VALUES)..).unwrap_or_default())
@@ -61,7 +67,8 @@ pub(crate) fn layers(program: &str, args: &[Word]) -> Vec<Layer> {
         | "hatch" | "conda" | "mamba" | "micromamba" | "direnv" | "mise" | "asdf" | "rbenv"
         | "pyenv" | "nix" | "devbox" | "cargo" | "rustup" | "go" => runner(program, args),
         "git" => git(args),
-        "make" | "gmake" | "just" | "task" => Vec::new(),
+        "make" | "gmake" => make(args),
+        "just" | "task" => Vec::new(),
         "tar" | "gtar" | "bsdtar" => tar(args),
         "rsync" => values_of(args, &["-e", "--rsh", "--rsync-path"])
             .map(script)
@@ -88,13 +95,20 @@ pub(crate) fn layers(program: &str, args: &[Word]) -> Vec<Layer> {
             &["-m"],
         ),
         "node" | "nodejs" | "deno" | "tsx" | "ts-node" => interpreter(
-            args,
+            match args.first().and_then(Word::literal) {
+                Some("run") if program == "deno" => &args[1..],
+                _ => args,
+            },
             Language::JavaScript,
             &["-e", "--eval", "-p", "--print", "-pe", "eval"],
             &["-r", "--require", "--import", "--loader", "-C"],
             &[],
         ),
         "perl" => interpreter(args, Language::Perl, &["-e", "-E"], &["-I"], &[]),
+        "Rscript" | "R" | "rscript" => interpreter(args, Language::Python, &["-e"], &[], &[]),
+        "elixir" | "iex" => {
+            interpreter(args, Language::Ruby, &["-e", "--eval"], &["-r", "-S"], &[])
+        }
         "ruby" | "jruby" => interpreter(args, Language::Ruby, &["-e"], &["-I", "-r"], &[]),
         "php" => interpreter(
             args,
@@ -126,6 +140,24 @@ pub(crate) fn layers(program: &str, args: &[Word]) -> Vec<Layer> {
         _ if program.starts_with("python3.") || program.starts_with("python2.") => {
             interpreter(args, Language::Python, &["-c"], &["-W", "-X"], &["-m"])
         }
-        _ => Vec::new(),
+        "man" => by_option(args, &["-P", "--pager"]),
+        "aws" => remote_commands(args),
+        "expect" => by_option(args, &["-c"])
+            .into_iter()
+            .map(|layer| match layer {
+                Layer::Script { text, .. } if text.prefix().starts_with("spawn ") => {
+                    script(text.without_prefix("spawn ".len()))
+                }
+                other => other,
+            })
+            .collect(),
+        "heroku" if args.first().and_then(Word::literal) == Some("run") => join(
+            args.get(1 + operand(&args[1..], &["-a", "--app", "-s", "--size"])..)
+                .unwrap_or_default(),
+        )
+        .map(|text| elsewhere(script(text)))
+        .into_iter()
+        .collect(),
+        _ => guessed(program, args),
     }
 }

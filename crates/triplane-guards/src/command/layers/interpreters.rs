@@ -145,17 +145,24 @@ pub(crate) fn powershell(args: &[Word]) -> Vec<Layer> {
         Some(at) if args[at].prefix().to_ascii_lowercase().starts_with("-e") => {
             vec![script(Word::unknown(args[at].span.clone()))]
         }
-        Some(at) => join(&args[at + 1..]).map(script).into_iter().collect(),
+        Some(at) => join(&args[at + 1..])
+            .map(|text| Layer::Cmdlets { text })
+            .into_iter()
+            .collect(),
         None => Vec::new(),
     }
 }
 
+/// `cmd /c`: what deletes or formats there is called otherwise.
 pub(crate) fn windows(args: &[Word]) -> Vec<Layer> {
     let at = args
         .iter()
         .position(|word| matches!(word.literal(), Some("/c" | "/C" | "/k" | "/K")));
     match at {
-        Some(at) => join(&args[at + 1..]).map(script).into_iter().collect(),
+        Some(at) => join(&args[at + 1..])
+            .map(|text| Layer::Cmdlets { text })
+            .into_iter()
+            .collect(),
         None => Vec::new(),
     }
 }

@@ -19,6 +19,12 @@ pub(crate) enum Layer {
     ScriptOfInput { host: Host },
     /// Standard input, as the lines of a crontab.
     ScheduleOfInput,
+    /// The text of a makefile.
+    Recipes { text: Word },
+    /// A makefile; `-` is standard input.
+    RecipeFile { file: Word },
+    /// Text that PowerShell runs.
+    Cmdlets { text: Word },
     /// A script file.
     ScriptFile { file: Word, args: Vec<Word> },
     /// SQL text.

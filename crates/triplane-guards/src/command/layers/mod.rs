@@ -10,6 +10,7 @@ mod containers;
 mod tools;
 mod databases;
 mod interpreters;
+mod unknown;
 mod dispatch;
 
 pub(crate) use dispatch::layers;

@@ -4,7 +4,7 @@ use crate::command::layers::layer::{Host, Layer, Split, here, script};
 use crate::command::layers::operands::{
     by_option, clustered_text, join, operand, replaced, values_of,
 };
-use crate::command::word::Word;
+use crate::command::word::{Part, Word};
 
 pub(crate) const SHELLS: [&str; 13] = [
     "sh", "bash", "zsh", "dash", "ksh", "ksh93", "mksh", "ash", "rbash", "fish", "tcsh", "csh",
@@ -171,7 +171,17 @@ pub(crate) fn xargs(args: &[Word]) -> Vec<Layer> {
 }
 
 pub(crate) fn parallel(args: &[Word]) -> Vec<Layer> {
-    const VALUES: [&str; 12] = [
+    const VALUES: [&str; 22] = [
+        "--halt",
+        "-L",
+        "-I",
+        "-S",
+        "--sshlogin",
+        "--env",
+        "--workdir",
+        "--retries",
+        "--load",
+        "--tmpdir",
         "-j",
         "--jobs",
         "-N",
@@ -291,6 +301,19 @@ pub(crate) fn switched(args: &[Word]) -> Vec<Layer> {
         layers = here(args.get(at..).unwrap_or_default());
     }
     layers
+}
+
+/// Text that is typed into a shell: it ends with a sign for the return key.
+pub(crate) fn typed(text: &Word) -> Layer {
+    let mut text = text.clone();
+    if let Some(Part::Text(last)) = text.parts.last_mut() {
+        for key in ["\\n", "\\r", "^M", "\n", "\r"] {
+            if let Some(stem) = last.strip_suffix(key) {
+                *last = stem.to_owned();
+            }
+        }
+    }
+    script(text)
 }
 
 /// What tmux runs: a command behind the options of a new window, or a text for a shell.

@@ -169,6 +169,31 @@ fn runs_a_command(key: &str) -> bool {
             .any(|name| key.ends_with(name))
 }
 
+/// `aws ssm send-command --parameters 'commands=["…"]'`: each text runs on other machines.
+pub(crate) fn remote_commands(args: &[Word]) -> Vec<Layer> {
+    if !args
+        .iter()
+        .any(|word| word.literal() == Some("send-command"))
+    {
+        return Vec::new();
+    }
+    values_of(args, &["--parameters"])
+        .filter_map(|word| {
+            let text = word.literal()?;
+            let (_, commands) = text.split_once("commands")?;
+            Some(
+                commands
+                    .split('"')
+                    .skip(1)
+                    .step_by(2)
+                    .map(|command| elsewhere(script(Word::text(command, word.span.clone()))))
+                    .collect::<Vec<_>>(),
+            )
+        })
+        .flatten()
+        .collect()
+}
+
 /// An ad-hoc command for every host: the modules that take a command line run it there.
 pub(crate) fn ansible(args: &[Word]) -> Vec<Layer> {
     let module = values_of(args, &["-m", "--module-name"]).next();
@@ -208,6 +233,32 @@ pub(crate) fn tar(args: &[Word]) -> Vec<Layer> {
         .collect()
 }
 
+/// The recipes that stand in the arguments, or in a file or an input that the line has written.
+pub(crate) fn make(args: &[Word]) -> Vec<Layer> {
+    let mut layers: Vec<Layer> = values_of(args, &["--eval", "-E"])
+        .map(|text| Layer::Recipes { text })
+        .collect();
+    let folder = values_of(args, &["-C", "--directory"]).next();
+    let mut files: Vec<Word> = values_of(args, &["-f", "--file", "--makefile"]).collect();
+    if files.is_empty() {
+        let span = args.first().map_or(0..0, |word| word.span.clone());
+        files = ["GNUmakefile", "makefile", "Makefile"]
+            .into_iter()
+            .map(|name| Word::text(name, span.clone()))
+            .collect();
+    }
+    layers.extend(files.into_iter().map(|file| match &folder {
+        Some(folder) => {
+            let mut path = folder.clone();
+            path.push_str("/");
+            file.parts.into_iter().for_each(|part| path.push(part));
+            Layer::RecipeFile { file: path }
+        }
+        None => Layer::RecipeFile { file },
+    }));
+    layers
+}
+
 /// Editors and debuggers run what stands behind a `!` or a `shell` of their own commands.
 pub(crate) fn editor(args: &[Word]) -> Vec<Layer> {
     values_of(args, &["-c", "--cmd", "-ex", "-o", "-S"])
@@ -228,7 +279,7 @@ pub(crate) fn editor(args: &[Word]) -> Vec<Layer> {
         .collect()
 }
 
-/// GNU sed runs the text of an `e` command.
+/// GNU sed runs the text of an `e` command, and what a substitution with the flag `e` makes.
 pub(crate) fn sed(args: &[Word]) -> Vec<Layer> {
     let mut programs: Vec<Word> = values_of(args, &["-e", "--expression"]).collect();
     if programs.is_empty() {
@@ -241,8 +292,47 @@ pub(crate) fn sed(args: &[Word]) -> Vec<Layer> {
             let text = program.literal()?;
             let trimmed =
                 text.trim_start_matches(|c: char| c.is_ascii_digit() || c == '$' || c == ',');
-            let command = trimmed.strip_prefix("e ")?;
-            Some(script(Word::text(command, program.span.clone())))
+            if let Some(command) = trimmed.strip_prefix("e ") {
+                return Some(script(Word::text(command, program.span.clone())));
+            }
+            let replacement = executed_replacement(trimmed)?;
+            // What was matched is a part of the command.
+            Some(script(if replacement.contains(['&', '\\']) {
+                Word::unknown(program.span.clone())
+            } else {
+                Word::text(replacement, program.span.clone())
+            }))
         })
         .collect()
+}
+
+/// The replacement of `s/…/…/e`, its escaped delimiters taken back.
+fn executed_replacement(command: &str) -> Option<String> {
+    let mut chars = command.strip_prefix('s')?.chars();
+    let delimiter = chars.next().filter(|c| !c.is_alphanumeric())?;
+    let mut fields = vec![String::new()];
+    while let Some(c) = chars.next() {
+        let last = fields.len() == 3;
+        let field = fields.last_mut()?;
+        if c == '\\' {
+            match chars.next() {
+                Some(next) if next == delimiter => field.push(next),
+                next => {
+                    field.push(c);
+                    field.extend(next);
+                }
+            }
+        } else if c == delimiter && !last {
+            fields.push(String::new());
+        } else {
+            field.push(c);
+        }
+    }
+    match fields.as_slice() {
+        [_, replacement, flags] => {
+            let flags = flags.split([';', '\n', ' ', '}']).next().unwrap_or("");
+            flags.contains('e').then(|| replacement.clone())
+        }
+        _ => None,
+    }
 }

@@ -1,7 +1,9 @@
 //! Wrappers that run the command behind their own options.
 
 use crate::command::layers::layer::{Host, Layer, command, script};
-use crate::command::layers::operands::{by_option, is_assignment, join, operand, values_of};
+use crate::command::layers::operands::{
+    by_option, clustered_text, is_assignment, join, operand, values_of,
+};
 use crate::command::word::Word;
 
 /// A wrapper that runs the command behind its own options and operands.
@@ -76,6 +78,15 @@ pub(crate) const WRAPPERS: &[Wrapper] = &[
             "noglob",
             "nocorrect",
             "rlwrap",
+            "eatmydata",
+            "numactl",
+            "tsocks",
+            "nocache",
+            "systemd-inhibit",
+            "dumb-init",
+            "tini",
+            "catatonit",
+            "winpty",
         ],
         &["-w", "-t"],
     ),
@@ -113,7 +124,7 @@ pub(crate) const WRAPPERS: &[Wrapper] = &[
         &["-p", "--package", "--python", "--from"],
     ),
     wrapper(
-        &["unshare", "setpriv", "prlimit", "bwrap"],
+        &["unshare", "setpriv", "prlimit"],
         &["-S", "-G", "-R", "-w"],
     ),
     wrapper(
@@ -154,6 +165,8 @@ pub(crate) const WRAPPERS: &[Wrapper] = &[
         operands: 1,
         host: Host::Here,
     },
+    wrapper(&["cgexec"], &["-g"]),
+    wrapper(&["sshpass"], &["-p", "-f", "-d", "-P"]),
     Wrapper {
         names: &["flock"],
         values: &["-w", "--timeout", "-E"],
@@ -190,7 +203,9 @@ pub(crate) fn wrapped(program: &str, wrapper: &Wrapper, args: &[Word]) -> Vec<La
         }
     }
     let split: Vec<Word> = if program == "env" {
-        values_of(args, &["-S", "--split-string"]).collect()
+        values_of(args, &["-S", "--split-string"])
+            .chain(clustered_text(args, &["-S"]))
+            .collect()
     } else {
         Vec::new()
     };

@@ -171,6 +171,12 @@ impl Normaliser<'_> {
             };
         }
         self.emit(&name, args.to_vec(), span.clone(), state);
+        // Behind the keyword `time`, options are read as the program of that name reads them.
+        let (name, args) = if name.starts_with('-') {
+            ("time".to_owned(), argv)
+        } else {
+            (name, args)
+        };
         let mut printed = Output::new();
         for layer in layers(&name, args) {
             printed.extend(self.layer(layer, frame, state));

@@ -7,7 +7,6 @@ use crate::command::find;
 use crate::command::layers::{Host, Layer, Split, replaced};
 use crate::command::normalise::simple::pseudo;
 use crate::command::normalise::walker::{Frame, Normaliser, Output, PICKS_MAX, SIMPLES_MAX};
-use crate::command::output::CRONTAB_KEPT;
 use crate::command::sql::{self, Dialect, SqlAct};
 use crate::command::state::ShellState;
 use crate::command::word::{Part, Word};
@@ -41,6 +40,18 @@ impl Normaliser<'_> {
             Layer::ScheduleOfInput => {
                 self.schedule(frame, state);
                 Output::new()
+            }
+            Layer::Recipes { text } => {
+                self.recipes(&text, state);
+                Output::new()
+            }
+            Layer::RecipeFile { file } => {
+                self.recipe_file(&file, frame, state);
+                Output::new()
+            }
+            Layer::Cmdlets { text } => {
+                self.cmdlets(&text, state);
+                vec![Part::Unknown]
             }
             Layer::ScriptFile { file, args } => {
                 let mut inner = state.clone();
@@ -77,48 +88,6 @@ impl Normaliser<'_> {
                 inner.enter(&folder);
                 self.argv(&argv, frame, &mut inner)
             }
-        }
-    }
-
-    /// The lines of a crontab: each runs at its time. What was there before must be among them.
-    fn schedule(&mut self, frame: Frame<'_>, state: &mut ShellState) {
-        let input = frame.input.cloned().unwrap_or_default();
-        let span = input.span.clone();
-        let text: String = input
-            .parts
-            .iter()
-            .map(|part| match part {
-                Part::Text(text) => text.as_str(),
-                _ => "\u{1}",
-            })
-            .collect();
-        if input.is_unknown() {
-            let script = vec![input.clone()];
-            self.emit(
-                pseudo::UNKNOWN_SCRIPT,
-                script,
-                frame.origin.span.clone(),
-                state,
-            );
-        }
-        if !text.contains(CRONTAB_KEPT) {
-            self.emit(
-                pseudo::SCHEDULE,
-                Vec::new(),
-                frame.origin.span.clone(),
-                state,
-            );
-        }
-        for line in text.lines().map(str::trim) {
-            if line.starts_with('#') || line.is_empty() {
-                continue;
-            }
-            let fields = if line.starts_with('@') { 1 } else { 5 };
-            let command = line
-                .splitn(fields + 1, [' ', '\t'])
-                .nth(fields)
-                .unwrap_or("");
-            self.script(command, &span, &mut state.clone(), None, false);
         }
     }
 

@@ -17,6 +17,7 @@ mod redirect;
 mod assignment;
 mod command;
 mod builtin;
+mod texts;
 mod layer;
 
 pub use simple::Simple;

@@ -91,6 +91,28 @@ fn statements(tokens: &[Token], dialect: Dialect, depth: usize, acts: &mut Vec<S
     }
 }
 
+/// Whether `ALTER … DROP` of this takes no data away.
+fn loosens(what: &str) -> bool {
+    matches!(
+        what,
+        "not"
+            | "default"
+            | "identity"
+            | "expression"
+            | "constraint"
+            | "index"
+            | "key"
+            | "check"
+            | "foreign"
+            | "primary"
+            | "unique"
+            | "trigger"
+            | "rule"
+            | "policy"
+            | "generated"
+    )
+}
+
 fn is_change(verb: &str) -> bool {
     matches!(
         verb,
@@ -149,6 +171,15 @@ fn one(
                     statements(&tokens(text, dialect), dialect, depth + 1, acts);
                 }
             }
+        }
+        // What only loosens a table drops no data.
+        Some("alter") => {
+            let before = words.clone();
+            let mut at = 0;
+            words.retain(|word| {
+                at += 1;
+                word != "drop" || !before.get(at).is_some_and(|next| loosens(next))
+            });
         }
         _ if words.iter().any(|word| word == "execute") => {
             for token in statement {
