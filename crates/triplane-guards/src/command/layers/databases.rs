@@ -16,9 +16,11 @@ pub(crate) fn sql(args: &[Word], dialect: Dialect, program: &str) -> Vec<Layer> 
         "sqlcmd" | "osql" | "snowsql" | "impala-shell" => &["-Q", "-q", "--query"],
         _ => &["-c", "-e", "--execute", "--command"],
     };
+    let files = values_of(args, &["-f", "--file", "-i", "--input"]);
     let texts: Vec<Layer> = values_of(args, options)
         .map(|text| Layer::Sql { text, dialect })
         .chain(clustered_text(args, options).map(|text| Layer::Sql { text, dialect }))
+        .chain(files.map(|file| Layer::SqlFile { file, dialect }))
         .collect();
     let reads_elsewhere = args.iter().any(|word| {
         let text = word.prefix();

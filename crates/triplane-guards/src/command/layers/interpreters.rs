@@ -36,6 +36,10 @@ pub(crate) fn interpreter(
             if matches!(word.literal(), Some("/dev/stdin" | "/dev/fd/0")) {
                 return vec![Layer::CodeOfInput { language }];
             }
+            if layers.is_empty() {
+                let file = word.clone();
+                layers.push(Layer::CodeFile { file, language });
+            }
             return layers;
         }
         if text == "--" || modules.iter().any(|module| text.starts_with(module)) {

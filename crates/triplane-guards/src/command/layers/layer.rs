@@ -33,6 +33,10 @@ pub(crate) enum Layer {
     SqlOfInput { dialect: Dialect },
     /// The text of a program.
     Code { text: Word, language: Language },
+    /// A program file.
+    CodeFile { file: Word, language: Language },
+    /// A file of statements.
+    SqlFile { file: Word, dialect: Dialect },
     /// Standard input, as a program.
     CodeOfInput { language: Language },
     /// A command whose last words are those of standard input.

@@ -8,7 +8,7 @@ use crate::command::layers::operands::values_of;
 use crate::command::word::Word;
 
 /// Programs whose words are text, patterns, names or paths.
-const DATA: [&str; 104] = [
+const DATA: [&str; 105] = [
     "[",
     "ack",
     "ag",
@@ -104,6 +104,7 @@ const DATA: [&str; 104] = [
     "touch",
     "tr",
     "trap",
+    "triplane",
     "type",
     "uniq",
     "wall",

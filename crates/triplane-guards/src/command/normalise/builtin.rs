@@ -159,7 +159,12 @@ impl Normaliser<'_> {
             }
             Some(word) => {
                 let word = word.clone();
-                state.enter(&word);
+                let explicit = word.prefix().starts_with(['/', '.']);
+                if !explicit && state.variables.contains_key("CDPATH") {
+                    state.go([None].into());
+                } else {
+                    state.enter(&word);
+                }
             }
         }
     }

@@ -5,8 +5,10 @@ use std::rc::Rc;
 
 use brush_parser::ast;
 
+use crate::command::code::Language;
 use crate::command::expand::Purpose;
 use crate::command::layers::layers;
+use crate::command::normalise::files::content_of;
 use crate::command::normalise::simple::{program_name, pseudo};
 use crate::command::normalise::walker::{Frame, HOLE, Normaliser, Origin, Output, PICKS_MAX};
 use crate::command::normalise::words::Picks;
@@ -14,7 +16,6 @@ use crate::command::output::output;
 use crate::command::parse::Rewritten;
 use crate::command::state::{Function, ShellState};
 use crate::command::word::{Part, Word};
-use crate::place::absolute;
 
 impl Normaliser<'_> {
     pub(crate) fn simple(
@@ -50,6 +51,17 @@ impl Normaliser<'_> {
             };
             return Self::written(redirected.output, output, state);
         };
+        // A search path for `cd` makes every relative folder unknown.
+        let searched = |item: &ast::CommandPrefixOrSuffixItem| match item {
+            ast::CommandPrefixOrSuffixItem::AssignmentWord(assignment, _) => matches!(
+                &assignment.name,
+                ast::AssignmentName::VariableName(name) if name == "CDPATH"
+            ),
+            _ => false,
+        };
+        if prefix.iter().any(searched) {
+            state.forget("CDPATH");
+        }
         // Values before a command go to its environment; their substitutions run all the same.
         if !prefix.is_empty() {
             let mut scratch = state.clone();
@@ -151,12 +163,16 @@ impl Normaliser<'_> {
         }
         // A file that this line has written may be what runs.
         if path.contains('/')
-            && let [Some(cwd)] = &*state.cwd
-            && let Some(content) = state.files.get(&absolute(path, cwd)).cloned()
+            && let Some(content) = content_of(program, state)
         {
             let mut inner = state.clone();
             inner.positional = Some(args.to_vec());
-            self.script_word(&content, &mut inner, frame.input, frame.wanted);
+            match language_of(content.prefix()) {
+                Some(language) => self.code(&content, language, 0, frame, &mut inner),
+                None => {
+                    self.script_word(&content, &mut inner, frame.input, frame.wanted);
+                }
+            }
         }
         let name = program_name(path);
         if let Some(output) = self.builtin(&name, args, &span, frame, state) {
@@ -270,6 +286,24 @@ impl Normaliser<'_> {
             let ast::FunctionBody(body, redirects) = &function.body;
             self.redirected_compound(body, redirects.as_ref(), frame, &mut inner);
         }
+    }
+}
+
+/// The language that the first line of a file names, if it names an interpreter.
+fn language_of(content: &str) -> Option<Language> {
+    let line = content.strip_prefix("#!")?.lines().next()?;
+    let name = line
+        .split(['/', ' '])
+        .rfind(|word| !word.is_empty() && !word.starts_with('-'))?;
+    let name = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
+    match name {
+        "python" | "pypy" => Some(Language::Python),
+        "node" | "nodejs" | "deno" | "bun" => Some(Language::JavaScript),
+        "perl" => Some(Language::Perl),
+        "ruby" => Some(Language::Ruby),
+        "php" => Some(Language::Php),
+        "lua" | "luajit" => Some(Language::Lua),
+        _ => None,
     }
 }
 

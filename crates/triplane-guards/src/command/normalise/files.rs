@@ -57,10 +57,18 @@ impl Normaliser<'_> {
                     }
                 }
             }
-            "cp" | "mv" | "ln" | "install" => copied(args, state),
+            "cp" | "mv" | "ln" | "install" => copied(args, input, state),
             _ => {}
         }
     }
+}
+
+/// What a file holds, if this line has written it.
+pub(crate) fn content_of(file: &Word, state: &ShellState) -> Option<Word> {
+    if state.files.is_empty() {
+        return None;
+    }
+    state.files.get(&path_of(file, state)?).cloned()
 }
 
 /// The path of a file, if the text tells it.
@@ -98,8 +106,8 @@ fn downloaded(args: &[Word], options: &[&str], state: &mut ShellState) {
 }
 
 /// A copy holds what the original holds.
-fn copied(args: &[Word], state: &mut ShellState) {
-    if state.files.is_empty() {
+fn copied(args: &[Word], input: Option<&Word>, state: &mut ShellState) {
+    if state.files.is_empty() && input.is_none() {
         return;
     }
     let files: Vec<&Word> = args
@@ -111,7 +119,10 @@ fn copied(args: &[Word], state: &mut ShellState) {
     };
     for source in sources {
         let content = path_of(source, state).and_then(|path| {
-            let content = state.files.get(&path)?;
+            let content = match path.as_str() {
+                "/dev/stdin" | "/dev/fd/0" => input?,
+                _ => state.files.get(&path)?,
+            };
             Some((path, content.clone()))
         });
         let (Some((from, content)), Some(to)) = (content, path_of(target, state)) else {

@@ -5,6 +5,7 @@ use std::ops::Range;
 use crate::command::code::{self, CodeAct, Language};
 use crate::command::find;
 use crate::command::layers::{Host, Layer, Split, replaced};
+use crate::command::normalise::files::content_of;
 use crate::command::normalise::simple::pseudo;
 use crate::command::normalise::walker::{Frame, Normaliser, Output, PICKS_MAX, SIMPLES_MAX};
 use crate::command::sql::{self, Dialect, SqlAct};
@@ -70,6 +71,18 @@ impl Normaliser<'_> {
             }
             Layer::Code { text, language } => {
                 self.code(&text, language, 0, frame, state);
+                vec![Part::Unknown]
+            }
+            Layer::CodeFile { file, language } => {
+                if let Some(content) = content_of(&file, state) {
+                    self.code(&content, language, 0, frame, state);
+                }
+                vec![Part::Unknown]
+            }
+            Layer::SqlFile { file, dialect } => {
+                if let Some(content) = content_of(&file, state) {
+                    self.sql(&content, dialect, frame, state);
+                }
                 vec![Part::Unknown]
             }
             Layer::CodeOfInput { language } => {
