@@ -212,7 +212,7 @@ fn cat(args: &[Word], input: Option<&Word>, state: &ShellState) -> Vec<Part> {
         .filter(|word| !word.prefix().starts_with('-') || word.literal() == Some("-"))
         .collect();
     if files.is_empty() {
-        return input.map_or_else(Vec::new, |input| input.parts.clone());
+        return input.map_or_else(unknown, |input| input.parts.clone());
     }
     for file in files {
         let content = match file.literal() {

@@ -53,6 +53,8 @@ pub(crate) struct ShellState {
     pub(crate) files: Rc<HashMap<String, Word>>,
     /// Whether paths are those of another machine.
     pub(crate) remote: bool,
+    /// What the shell's own standard input holds, if the line has replaced it.
+    pub(crate) stdin: Option<Rc<Word>>,
 }
 
 /// A function that the line defines.
@@ -74,6 +76,7 @@ impl ShellState {
             aliases: HashMap::new(),
             files: Rc::default(),
             remote: false,
+            stdin: None,
         }
     }
 
@@ -89,6 +92,7 @@ impl ShellState {
             aliases: HashMap::new(),
             files: Rc::default(),
             remote: true,
+            stdin: None,
         }
     }
 

@@ -1,46 +1,10 @@
 //! Calls of one-line programs: what runs a command, runs code, or touches files.
 
 use crate::command::code::act::{CodeAct, Language};
+use crate::command::code::deed::RUNNERS;
 use crate::command::code::read::Reader;
 use crate::command::code::token::Token;
 use crate::command::word::{Part, Word};
-
-/// Calls that hand a text or an argument vector to the system.
-const RUNNERS: [&str; 33] = [
-    "system",
-    "popen",
-    "popen2",
-    "popen3",
-    "exec",
-    "execl",
-    "execlp",
-    "execle",
-    "execv",
-    "execvp",
-    "execve",
-    "execvpe",
-    "execsync",
-    "execfile",
-    "execfilesync",
-    "spawn",
-    "spawnsync",
-    "spawnl",
-    "spawnlp",
-    "spawnv",
-    "spawnvp",
-    "run",
-    "call",
-    "check_call",
-    "check_output",
-    "getoutput",
-    "getstatusoutput",
-    "shell_exec",
-    "passthru",
-    "proc_open",
-    "capture2",
-    "capture3",
-    "execute",
-];
 
 impl Reader {
     pub(crate) fn call(&mut self, name: &str, args: Vec<Vec<Word>>) {
@@ -97,7 +61,11 @@ impl Reader {
             return;
         }
         if self.runs_commands && RUNNERS.contains(&lower.as_str()) && self.runs(&lower) {
-            let single = args.len() == 1 && args[0].len() == 1;
+            // Behind a text with blanks stand modes, callbacks and options, no words of a command.
+            let single = args.len() == 1 && args[0].len() == 1
+                || args.first().is_some_and(|words| {
+                    words.len() == 1 && words[0].prefix().trim().contains([' ', '\t'])
+                });
             if single {
                 self.acts.push(CodeAct::Script(args[0][0].clone()));
             } else if !args.is_empty() {
@@ -122,6 +90,15 @@ impl Reader {
                 }
             }
             return;
+        }
+        // Options come first where a shell's own command was the model.
+        let mut args = args;
+        if matches!(lower.as_str(), "rm" | "mv") {
+            while args.len() > 1
+                && matches!(args[0].as_slice(), [word] if word.prefix().starts_with('-'))
+            {
+                args.remove(0);
+            }
         }
         if !self.touches_files(&lower, &args) {
             return;
@@ -194,7 +171,7 @@ impl Reader {
     pub(crate) fn touches_files(&self, name: &str, args: &[Vec<Word>]) -> bool {
         let ambiguous = matches!(
             name,
-            "remove" | "delete" | "rename" | "truncate" | "write" | "rm" | "rmdir"
+            "remove" | "delete" | "rename" | "truncate" | "write" | "rm" | "rmdir" | "move" | "mv"
         );
         if !ambiguous {
             return true;
@@ -217,6 +194,9 @@ impl Reader {
                         | "FileUtils"
                         | "Deno"
                         | "Bun"
+                        | "shell"
+                        | "shelljs"
+                        | "sh"
                         | "pathlib"
                 );
                 let path = args.first().and_then(|words| words.first());

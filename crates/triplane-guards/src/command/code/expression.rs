@@ -48,12 +48,19 @@ impl Reader {
         let mut args = Vec::new();
         let mut at = start;
         for _ in 0..32 {
-            let (words, end) = self.expression(at);
-            let keyword = matches!(
-                (self.tokens.get(at), self.tokens.get(at + 1)),
-                (Some(Token::Name(_)), Some(Token::Sign('=')))
-            );
-            if !keyword && end > at {
+            // Of the arguments by name, those count that say what is run or removed.
+            let (start, counts) = match self.tokens.get(at..at + 2) {
+                Some([Token::Name(name), Token::Sign('=')]) => (
+                    at + 2,
+                    matches!(
+                        name.as_str(),
+                        "args" | "cmd" | "command" | "path" | "file" | "code" | "source" | "sql"
+                    ),
+                ),
+                _ => (at, true),
+            };
+            let (words, end) = self.expression(start);
+            if counts && end > start {
                 args.push(words);
             }
             at = end;

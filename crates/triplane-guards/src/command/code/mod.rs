@@ -4,6 +4,7 @@
 //! constants, and reports the calls that run commands, run code, or touch files.
 
 mod act;
+mod deed;
 mod token;
 mod string;
 mod read;

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use crate::command::code::act::{CodeAct, Language};
+use crate::command::code::deed::is_deed;
 use crate::command::code::token::{Lexer, Token};
 use crate::command::word::{Part, Word};
 
@@ -74,6 +75,10 @@ impl Reader {
             Token::Command(command) => self.acts.push(CodeAct::Script(command)),
             Token::Name(name) => {
                 let name = self.aliases.get(&name).cloned().unwrap_or(name);
+                if let Some(args) = self.package_call(&name) {
+                    self.call("rimraf", args);
+                    return;
+                }
                 match self.tokens.get(self.at) {
                     Some(Token::Sign('(')) => {
                         if self.deletes_all(&name) {
@@ -95,6 +100,12 @@ impl Reader {
                     Some(Token::Sign('$' | '@')) if self.calls_bare(&name) => {
                         let unknown = vec![vec![Word::unknown(self.span.clone())]];
                         self.call(&name, unknown);
+                    }
+                    // What has no argument removes what the loop is at.
+                    _ if self.language == Language::Perl
+                        && matches!(name.as_str(), "unlink" | "rmdir") =>
+                    {
+                        self.call(&name, vec![vec![Word::unknown(self.span.clone())]]);
                     }
                     // `Pathname('/data').rmtree`: a method that needs no parentheses.
                     _ if self.language == Language::Ruby
@@ -124,6 +135,29 @@ impl Reader {
                 }
             }
             Token::Number(_) | Token::Sign(_) | Token::LineEnd => {}
+        }
+    }
+
+    /// The arguments of a call of a package that deletes: `require('rimraf')(…)`,
+    /// `require('rimraf').sync(…)`.
+    fn package_call(&self, name: &str) -> Option<Vec<Vec<Word>>> {
+        if name != "require" {
+            return None;
+        }
+        let Some([Token::Sign('('), Token::Text(package), Token::Sign(')'), ..]) =
+            self.tokens.get(self.at..)
+        else {
+            return None;
+        };
+        if !matches!(package.literal(), Some("rimraf" | "del")) {
+            return None;
+        }
+        match self.tokens.get(self.at + 3..)? {
+            [Token::Sign('('), ..] => Some(self.arguments(self.at + 4)),
+            [Token::Sign('.'), Token::Name(_), Token::Sign('('), ..] => {
+                Some(self.arguments(self.at + 6))
+            }
+            _ => None,
         }
     }
 
@@ -171,6 +205,13 @@ impl Reader {
         if let Some((alias, name)) = as_at(self.at) {
             self.aliases.insert(alias, name);
         }
+        // `const {execSync: run} = require(…)`
+        if let Some([Token::Name(name), Token::Sign(':'), Token::Name(alias)]) =
+            self.tokens.get(self.at..self.at + 3)
+            && is_deed(name)
+        {
+            self.aliases.insert(alias.clone(), name.clone());
+        }
     }
 
     /// `for name in …`: the name stands for something below what is walked over. A comprehension
@@ -205,7 +246,14 @@ impl Reader {
             return;
         }
         let name = name.clone();
-        let (value, _) = self.expression(self.at + 2);
+        let (value, end) = self.expression(self.at + 2);
+        // A function under another name: `r = shutil.rmtree`.
+        if let Some([Token::Sign('.'), Token::Name(function)]) =
+            self.tokens.get(end.saturating_sub(2)..end)
+            && is_deed(function)
+        {
+            self.aliases.insert(name.clone(), function.clone());
+        }
         self.constants.insert(name, value);
     }
 }

@@ -100,5 +100,6 @@ pub(crate) fn redis(program: &str, args: &[Word]) -> Vec<Layer> {
         argv,
         replace: None,
         split: Split::Blanks,
+        file: None,
     }]
 }

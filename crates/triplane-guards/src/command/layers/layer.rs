@@ -44,6 +44,8 @@ pub(crate) enum Layer {
         argv: Vec<Word>,
         replace: Option<String>,
         split: Split,
+        /// The file that is read instead of standard input.
+        file: Option<Word>,
     },
     /// Another command, run in this folder.
     InFolder { argv: Vec<Word>, folder: Word },

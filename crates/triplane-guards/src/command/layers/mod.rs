@@ -15,5 +15,5 @@ mod dispatch;
 
 pub(crate) use dispatch::layers;
 pub(crate) use layer::{Host, Layer, Split};
-pub(crate) use operands::{join, replaced};
+pub(crate) use operands::{clustered_text, join, replaced, values_of};
 pub(crate) use shells::is_shell;

@@ -167,6 +167,7 @@ pub(crate) fn xargs(args: &[Word]) -> Vec<Layer> {
         argv,
         replace,
         split,
+        file: values_of(own, &["-a", "--arg-file"]).next(),
     }]
 }
 
@@ -238,6 +239,7 @@ pub(crate) fn parallel(args: &[Word]) -> Vec<Layer> {
             ],
             replace: Some("{}".to_owned()),
             split: Split::Lines,
+            file: None,
         }],
     }
 }
@@ -338,9 +340,15 @@ pub(crate) fn terminal(args: &[Word]) -> Vec<Layer> {
     };
     let mut layers = Vec::new();
     match sub {
-        "send-keys" | "send" | "run-shell" | "run" | "if-shell" | "if" | "pipe-pane" | "pipep"
-        | "bind-key" | "bind" | "confirm-before" | "confirm" | "set-hook" | "source-file" => {
+        "send-keys" | "send" | "run-shell" | "run" | "pipe-pane" | "pipep" => texts(&mut layers),
+        // These take texts for a shell, and texts that are commands of tmux again.
+        "if-shell" | "if" | "bind-key" | "bind" | "confirm-before" | "confirm" | "set-hook" => {
             texts(&mut layers);
+            for text in rest.iter().filter(|word| word.prefix().contains(' ')) {
+                let mut again = Word::text("tmux ", text.span.clone());
+                text.parts.iter().for_each(|part| again.push(part.clone()));
+                layers.push(script(again));
+            }
         }
         "new-session" | "new" | "new-window" | "neww" | "split-window" | "splitw"
         | "respawn-pane" | "respawnp" | "respawn-window" | "respawnw" | "display-popup"

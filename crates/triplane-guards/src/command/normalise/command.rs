@@ -33,9 +33,21 @@ impl Normaliser<'_> {
             | ast::CommandPrefixOrSuffixItem::ProcessSubstitution(..) => None,
         });
         let redirected = self.redirects(Some(redirects), frame, state);
+        // `exec` without a command replaces the shell's own input.
+        let replaces = simple
+            .word_or_name
+            .as_ref()
+            .is_some_and(|name| name.value == "exec")
+            && suffix
+                .iter()
+                .all(|item| matches!(item, ast::CommandPrefixOrSuffixItem::IoRedirect(_)));
+        if replaces && let Some(input) = &redirected.input {
+            state.stdin = Some(Rc::new(input.clone()));
+        }
+        let own = state.stdin.clone();
         let inner = Frame {
             origin: frame.origin,
-            input: redirected.input.as_ref().or(frame.input),
+            input: redirected.input.as_ref().or(frame.input).or(own.as_deref()),
             wanted: frame.wanted || redirected.output.is_some(),
         };
         let Some(name) = &simple.word_or_name else {

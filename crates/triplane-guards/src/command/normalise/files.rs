@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use crate::command::layers::{clustered_text, values_of};
 use crate::command::normalise::walker::{Normaliser, Output};
 use crate::command::state::ShellState;
 use crate::command::word::Word;
@@ -43,8 +44,8 @@ impl Normaliser<'_> {
     ) {
         match name {
             // A file that a download writes holds unknown text.
-            "curl" => downloaded(args, &["-o", "--output"], state),
-            "wget" => downloaded(args, &["-O", "--output-document"], state),
+            "curl" | "wget" => downloaded(name, args, state),
+            "scp" | "rsync" | "sftp" => fetched(args, state),
             "tee" | "sponge" => {
                 let appended = args
                     .iter()
@@ -93,14 +94,64 @@ fn remember(path: String, content: &Word, appended: bool, state: &mut ShellState
     files.insert(path, whole);
 }
 
-fn downloaded(args: &[Word], options: &[&str], state: &mut ShellState) {
-    let file = args
+fn downloaded(name: &str, args: &[Word], state: &mut ShellState) {
+    let (options, long): (&[&str], &str) = match name {
+        "curl" => (&["-o", "--output"], "--remote-name"),
+        _ => (&["-O", "--output-document"], ""),
+    };
+    let mut named = false;
+    let files: Vec<Word> = values_of(args, options)
+        .chain(clustered_text(args, options))
+        .collect();
+    for file in files {
+        named = true;
+        if file.literal() != Some("-") {
+            unknown_at(&file, state);
+        }
+    }
+    // Without a name, the file is called as the address ends.
+    let by_address = name == "wget" && !named
+        || args.iter().any(|word| {
+            let text = word.prefix();
+            text == long || text.starts_with('-') && !text.starts_with("--") && text.contains('O')
+        });
+    if by_address {
+        for address in args.iter().filter_map(Word::literal) {
+            let path = address.split(['?', '#']).next().unwrap_or(address);
+            let rest = path.split_once("://").map_or(path, |(_, rest)| rest);
+            if let Some((_, file)) = rest.rsplit_once('/')
+                && !address.starts_with('-')
+                && !file.is_empty()
+            {
+                unknown_at(&Word::text(file, 0..0), state);
+            }
+        }
+    }
+}
+
+/// What comes from another machine is unknown.
+fn fetched(args: &[Word], state: &mut ShellState) {
+    let files: Vec<&str> = args
         .iter()
-        .enumerate()
-        .find_map(|(at, word)| options.contains(&word.prefix()).then(|| args.get(at + 1))?);
-    if let Some(path) = file.and_then(|file| path_of(file, state))
-        && !path.ends_with("/-")
-    {
+        .filter_map(Word::literal)
+        .filter(|text| !text.starts_with('-'))
+        .collect();
+    let Some((target, sources)) = files.split_last() else {
+        return;
+    };
+    for source in sources {
+        if let Some((host, path)) = source.split_once(':')
+            && !host.contains('/')
+        {
+            let name = path.rsplit('/').next().unwrap_or(path);
+            unknown_at(&Word::text(format!("{target}/{name}"), 0..0), state);
+            unknown_at(&Word::text(*target, 0..0), state);
+        }
+    }
+}
+
+fn unknown_at(file: &Word, state: &mut ShellState) {
+    if let Some(path) = path_of(file, state) {
         Rc::make_mut(&mut state.files).insert(path, Word::unknown(0..0));
     }
 }

@@ -95,7 +95,17 @@ impl Normaliser<'_> {
                 argv,
                 replace,
                 split,
-            } => self.with_input(&argv, replace.as_deref(), split, frame, state),
+                file,
+            } => {
+                let content = file.map(|file| {
+                    content_of(&file, state).unwrap_or_else(|| Word::unknown(file.span.clone()))
+                });
+                let frame = Frame {
+                    input: content.as_ref().or(frame.input),
+                    ..frame
+                };
+                self.with_input(&argv, replace.as_deref(), split, frame, state)
+            }
             Layer::InFolder { argv, folder } => {
                 let mut inner = state.clone();
                 inner.enter(&folder);

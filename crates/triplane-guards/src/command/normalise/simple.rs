@@ -66,6 +66,10 @@ pub(crate) fn program_name(path: &str) -> String {
     if let Some(named) = name.strip_prefix('=') {
         name = named.to_owned();
     }
+    // A front end of git that takes the same commands.
+    if name == "hub" {
+        "git".clone_into(&mut name);
+    }
     // A login shell's name starts with a hyphen.
     if let Some(shell) = name.strip_prefix('-')
         && is_shell(shell)

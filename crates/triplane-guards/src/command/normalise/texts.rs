@@ -1,10 +1,11 @@
 //! Texts that are no shell scripts and hold some: crontabs, makefiles, PowerShell.
 
+use std::collections::HashMap;
 use std::ops::Range;
 
 use crate::command::cmdlets::{Deed, deed, statements};
 use crate::command::normalise::simple::pseudo;
-use crate::command::normalise::walker::{Frame, HOLE, Normaliser};
+use crate::command::normalise::walker::{Frame, Normaliser};
 use crate::command::output::CRONTAB_KEPT;
 use crate::command::state::ShellState;
 use crate::command::word::{Part, Word};
@@ -76,6 +77,7 @@ impl Normaliser<'_> {
             return;
         };
         let joined = known.replace("\\\n", " ");
+        let variables: HashMap<&str, &str> = joined.lines().filter_map(assigned).collect();
         for line in joined.lines() {
             let recipe = match line.strip_prefix('\t') {
                 Some(recipe) => Some(recipe),
@@ -85,7 +87,7 @@ impl Normaliser<'_> {
                     .map(|(_, recipe)| recipe),
             };
             if let Some(recipe) = recipe {
-                let script = made(recipe.trim_start_matches(['@', '-', '+', ' ']));
+                let script = made(recipe.trim_start_matches(['@', '-', '+', ' ']), &variables);
                 self.perhaps(&script, &text.span, state);
             }
         }
@@ -163,8 +165,23 @@ impl Normaliser<'_> {
     }
 }
 
-/// A recipe as the shell gets it: make's own variables are not known.
-fn made(recipe: &str) -> String {
+/// A variable of a makefile with its value, if the line sets one.
+fn assigned(line: &str) -> Option<(&str, &str)> {
+    if line.starts_with(['\t', '#']) {
+        return None;
+    }
+    let (name, value) = line.split_once('=')?;
+    let name = name.trim_end_matches([':', '?', ' ', '\t']).trim();
+    let named = !name.is_empty()
+        && name
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+    named.then(|| (name, value.trim()))
+}
+
+/// A recipe as the shell gets it: a variable that the makefile does not set to a plain value is
+/// one that the shell does not know either.
+fn made(recipe: &str, variables: &HashMap<&str, &str>) -> String {
     let mut script = String::with_capacity(recipe.len());
     let mut chars = recipe.chars().peekable();
     while let Some(c) = chars.next() {
@@ -172,18 +189,22 @@ fn made(recipe: &str) -> String {
             script.push(c);
             continue;
         }
-        match chars.next() {
-            Some('$') | None => script.push('$'),
+        let name: String = match chars.next() {
+            Some('$') | None => {
+                script.push('$');
+                continue;
+            }
             Some(open @ ('(' | '{')) => {
                 let close = if open == '(' { ')' } else { '}' };
-                for c in chars.by_ref() {
-                    if c == close {
-                        break;
-                    }
-                }
-                script.push(HOLE);
+                chars.by_ref().take_while(|&c| c != close).collect()
             }
-            Some(_) => script.push(HOLE),
+            Some(c) => c.to_string(),
+        };
+        match (name.as_str(), variables.get(name.as_str())) {
+            (_, Some(value)) if !value.contains('$') => script.push_str(value),
+            ("HOME", _) => script.push_str("$HOME"),
+            ("CURDIR", _) => script.push_str("$PWD"),
+            _ => script.push_str("${MAKE_VARIABLE}"),
         }
     }
     script
