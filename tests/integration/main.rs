@@ -12,6 +12,8 @@ mod killed;
 mod failures;
 mod session;
 mod outbox;
+mod store;
+mod signals;
 mod doctor;
 mod help;
 mod stopped;

@@ -9,6 +9,7 @@ use triplane_external_hooks::{Format, Harness};
 
 use crate::guard_args::GuardCommand;
 use crate::moment::{Moment, parse_moment};
+use crate::position::{After, parse_after};
 
 /// Guards an agent's tool calls, keeps an audit record of them, and delivers it.
 #[derive(Debug, Parser)]
@@ -57,6 +58,9 @@ pub(crate) enum Command {
         after_help = "Example:\n  triplane outbox ls --status pending"
     )]
     Outbox(OutboxCommand),
+    /// Look after the store: counts, a check, a backup.
+    #[command(subcommand, after_help = "Example:\n  triplane store check")]
+    Store(StoreCommand),
     /// Read one session in order, each call with all that is known of it.
     #[command(subcommand, after_help = "Example:\n  triplane session show 6513270e")]
     Session(SessionCommand),
@@ -150,6 +154,34 @@ pub(crate) enum SignalsCommand {
     /// List signals in the order of their commit.
     #[command(after_help = "Example:\n  triplane signals ls --session 6513270e --after 40 --json")]
     Ls(SignalsLsArgs),
+    /// Show one signal with its whole payload.
+    #[command(
+        after_help = "Example:\n  triplane signals show 0199a3c4-5a1b-7c3d-8e4f-001122334455"
+    )]
+    Show(SignalsShowArgs),
+    /// Tell what is known to be missing, and of which times nothing can be known.
+    #[command(after_help = "Example:\n  triplane signals gaps --json")]
+    Gaps(SignalsGapsArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SignalsShowArgs {
+    /// The signal's id.
+    pub(crate) id: String,
+    #[command(flatten)]
+    pub(crate) store: StoreArgs,
+    /// Print one JSON object.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SignalsGapsArgs {
+    #[command(flatten)]
+    pub(crate) store: StoreArgs,
+    /// Print one JSON object.
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]
@@ -159,9 +191,9 @@ pub(crate) struct SignalsLsArgs {
     /// Only the signals of this session.
     #[arg(long)]
     pub(crate) session: Option<String>,
-    /// Only what stands after this sequence of the session.
-    #[arg(long, default_value_t = 0, requires = "session")]
-    pub(crate) after: u64,
+    /// Only what stands after this sequence of the session, or after a cursor that was printed.
+    #[arg(long, value_parser = parse_after, value_name = "SEQUENCE|CURSOR")]
+    pub(crate) after: Option<After>,
     /// At most this many.
     #[arg(long, default_value_t = 100)]
     pub(crate) limit: u32,
@@ -281,6 +313,52 @@ pub(crate) struct IntentArgs {
     /// Do it; without it, only what would be done is said.
     #[arg(long)]
     pub(crate) yes: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum StoreCommand {
+    /// Count what the store holds. It is neither upgraded nor emptied.
+    #[command(after_help = "Example:\n  triplane store stats --json")]
+    Stats(StoreStatsArgs),
+    /// Look whether the store agrees with itself: pages, keys, sequences, histories.
+    #[command(
+        after_help = "Exit code: 0 nothing found, 1 something found, 2 it could not be looked at.\n\n\
+                      Example:\n  triplane store check --json"
+    )]
+    Check(StoreCheckArgs),
+    /// Copy the store, also while it is in use, and check the copy. Nothing is overwritten.
+    #[command(after_help = "Example:\n  triplane store backup backups/state-2026-11-30.db")]
+    Backup(StoreBackupArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct StoreStatsArgs {
+    /// The store file.
+    #[arg(long, default_value = ".triplane/state.db", value_name = "PATH")]
+    pub(crate) store: PathBuf,
+    /// Print one JSON object.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct StoreCheckArgs {
+    #[command(flatten)]
+    pub(crate) store: StoreArgs,
+    /// Print one JSON object.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct StoreBackupArgs {
+    /// The path of the backup, at which nothing may stand.
+    pub(crate) to: PathBuf,
+    #[command(flatten)]
+    pub(crate) store: StoreArgs,
+    /// Print one JSON object.
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, Subcommand)]

@@ -4,6 +4,7 @@
 
 mod guard_args;
 mod moment;
+mod position;
 mod args;
 mod policy_file;
 mod workspace;
@@ -38,6 +39,7 @@ fn main() -> ExitCode {
         Command::Deliver(args) => cmd::deliver::run(args, screen),
         Command::Signals(command) => cmd::signals::run(command),
         Command::Outbox(command) => cmd::outbox::run(command),
+        Command::Store(command) => cmd::store::run(command),
         Command::Session(command) => cmd::session::run(command, screen),
         Command::Guard(command) => cmd::guard::run(command, screen),
         Command::Doctor(args) => cmd::doctor::run(args, screen),

@@ -130,6 +130,43 @@ pub enum StateError {
         /// The path of the store.
         path: PathBuf,
     },
+    /// A cursor stands behind the end of the log: the store is older than the cursor, as a file is
+    /// that was copied by hand.
+    #[error(
+        "the cursor stands after {after}, and the log ends at {end}; \
+         read from the beginning, or put the newer store back"
+    )]
+    CursorBeyondEnd {
+        /// Where the cursor stands.
+        after: u64,
+        /// Where the log ends.
+        end: u64,
+    },
+    /// A cursor belongs to another copy of the store.
+    #[error(
+        "the cursor belongs to the store epoch {cursor}, and this is {store}: one is a copy of the \
+         other; read from the beginning, or use the store that the cursor is of"
+    )]
+    CursorOfAnotherEpoch {
+        /// The epoch of the cursor.
+        cursor: Uuid,
+        /// The epoch of the store.
+        store: Uuid,
+    },
+    /// Something stands where a backup was to be made. It is left as it is.
+    #[error("{} is there already; name another path for the backup", path.display())]
+    BackupExists {
+        /// The path.
+        path: PathBuf,
+    },
+    /// A backup was made and is not good. It was removed again.
+    #[error("no backup was put at {}: {says}", path.display())]
+    BackupUnsound {
+        /// Where it was to stand.
+        path: PathBuf,
+        /// What is wrong with it.
+        says: String,
+    },
     /// The file contradicts itself.
     #[error("{} is damaged; keep the file and go back to a backup", path.display())]
     Damaged {

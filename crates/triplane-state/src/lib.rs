@@ -22,6 +22,7 @@
 //! | `outbox_ack` | digests of the tokens that were sent | delivery |
 //! | `outbox_transition` | their history | commit, delivery, operators |
 //! | `outbox_purge`, `outbox_tombstone` | what was purged, and by whom | operators |
+//! | `capture_binding`, `capture_gap` | who was there to capture, and what was not captured | commit, closing |
 //!
 //! The ports stand first and need no database: [`commit`] (what is staged), [`delivery`] (where it
 //! goes), [`retry`], [`clock`]. The embedded [`Store`] stands behind the feature `sqlite`.
@@ -40,6 +41,11 @@ pub use error::StateError;
 
 #[cfg(feature = "sqlite")]
 pub use engine::{
+    backup::StoreBackup,
+    capture::{
+        CaptureBinding, CaptureGap, CaptureReport, GapCause, UnknownInterval, note_uncaptured,
+    },
+    check::StoreFinding,
     commit::{
         Applied, Committed, Enqueued, IntentReceipt, Receipt, Recorded, SignalReceipt, Submitted,
         UnitOfWork,
@@ -51,7 +57,7 @@ pub use engine::{
         Acknowledgement, DeliveryTally, DeliveryWorker, IntentSelection, OperatorReport,
         OutboxEntry, OutboxHistory, OutboxStatus, OutboxTransition, PurgedIntent,
     },
-    signal_log::{SessionSummary, SignalRecord},
+    signal_log::{CursorUnreadable, SessionSummary, SignalCursor, SignalPage, SignalRecord},
     stats::{IntentCounts, StoreStats},
     store::{Lifetime, StoreOptions, Synchronous},
 };

@@ -177,6 +177,30 @@ async fn a_full_disk_denies_loses_nothing_and_works_again_when_there_is_room() {
     assert_eq!((rows.torn().await, rows.holes().await), (0, 0));
 }
 
+#[test]
+fn a_disk_that_is_full_at_any_moment_leaves_no_half_store() {
+    let place = Place::new();
+    let disk = place.path("disk");
+    fs::create_dir(&disk).expect("a folder");
+    let script = r#"mount -t tmpfs -o size=64k tmpfs "$1""#;
+    let machine = match Machine::new(script, &disk) {
+        Ok(machine) => machine,
+        Err(why) => return skip("a disk that is full while a store is made", &why),
+    };
+    let session = session(&place);
+    for kib in [64, 96, 128, 160, 192, 224, 256] {
+        let store = disk.join(format!("{kib}.db"));
+        machine.shell(&format!(r#"mount -o remount,size={kib}k "$1""#), &disk);
+        run(&machine, &place, &store, &["replay", &session]);
+        machine.shell(r#"mount -o remount,size=16m "$1""#, &disk);
+        let made = machine.seen(&store).exists();
+        let checked = run(&machine, &place, &store, &["store", "check"]);
+        let said = Said::of(&checked, place.folder());
+        assert_eq!(said.exit, Some(if made { 0 } else { 2 }), "{kib}: {said:?}");
+        machine.shell(r#"rm -f "$1"/*"#, &disk);
+    }
+}
+
 #[tokio::test]
 async fn a_sink_on_a_full_disk_puts_off_what_it_cannot_take() {
     let place = Place::new();

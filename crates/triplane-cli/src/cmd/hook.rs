@@ -6,13 +6,16 @@
 
 use std::io::{self, Write as _};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, bail};
 use triplane::state::Lifetime;
 use triplane::state::commit::Repeat;
-use triplane::{DeliveryMode, Enforcement, Finding, Runtime, ToolCallDecision, guards};
+use triplane::{
+    DeliveryMode, Enforcement, Finding, Runtime, RuntimeError, ToolCallDecision, guards,
+};
 use triplane_external_hooks::{
     Harness, HarnessAnswer, HookEvent, Phase, Ruling, answer, answer_unreadable, identity,
     occurrence_key, print_config,
@@ -140,7 +143,8 @@ async fn decide(args: &HookArgs, event: HookEvent, budget: Duration) -> Result<R
     let call = event.tool_call(Workspaces::new(args.guard.root.clone()).of(event.cwd()));
     let event = agent_event(event, identity, call, enforcement, repeat);
     store_mode::report(&args.store.store);
-    let runtime = builder.open().await?;
+    let opened = builder.open().await;
+    let runtime = opened.inspect_err(|error| note_uncaptured(&args.store.store, error))?;
     let decided = runtime.decide(event).await;
     // An open connection would leave its log behind for the next call to work through.
     let closed = runtime.store().close().await;
@@ -153,6 +157,13 @@ async fn decide(args: &HookArgs, event: HookEvent, budget: Duration) -> Result<R
         } => Ruling::Rewrite { arguments, reason },
         ToolCallDecision::Denied(finding) => Ruling::Deny(finding),
     })
+}
+
+/// The event will not be on record. That it is missing is noted, where the note can be kept.
+fn note_uncaptured(store: &Path, error: &RuntimeError) {
+    if let RuntimeError::State(error) = error {
+        let _kept = triplane::state::note_uncaptured(store, 1, error);
+    }
 }
 
 /// A refusal without an event: the form that every harness takes when there is no other.

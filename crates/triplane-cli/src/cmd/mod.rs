@@ -6,6 +6,7 @@ pub(crate) mod hook;
 pub(crate) mod deliver;
 pub(crate) mod signals;
 pub(crate) mod outbox;
+pub(crate) mod store;
 pub(crate) mod session;
 pub(crate) mod guard;
 pub(crate) mod doctor;

@@ -13,7 +13,9 @@ use crate::engine::outbox::{
     OutboxStatus, PURGEABLE, PurgedIntent, RETRYABLE, acknowledge, entries, history, preview,
     purge, retry, tombstone,
 };
-use crate::engine::signal_log::{SessionSummary, SignalRecord, page, sessions, sessions_like};
+use crate::engine::signal_log::{
+    SessionSummary, SignalRecord, end_of, page, sessions, sessions_like,
+};
 use crate::engine::stats::{StoreStats, stats, unsettled};
 use crate::engine::store::{Connections, StoreOptions};
 use crate::error::StateError;
@@ -25,7 +27,7 @@ use crate::error::StateError;
 #[derive(Debug, Clone)]
 pub struct Store {
     pub(crate) connections: Arc<Connections>,
-    queue: CommitQueue,
+    pub(crate) queue: CommitQueue,
 }
 
 impl Store {
@@ -110,9 +112,12 @@ impl Store {
     /// unknown session has no rows. Without one, `after` is a [position](SignalRecord::position)
     /// and rows come in the order of their commits. 0 starts at the beginning.
     ///
+    /// The number alone does not say of which copy of the store it is; [`Store::page`] takes a
+    /// cursor that does.
+    ///
     /// # Errors
     ///
-    /// [`StateError::Closed`] after the store was closed, or what the database says.
+    /// [`StateError::CursorBeyondEnd`] when the log ends before `after`, [`StateError::Closed`] after the store was closed, or what the database says.
     ///
     /// # Cancel safety
     ///
@@ -124,8 +129,18 @@ impl Store {
         limit: u32,
     ) -> Result<Vec<SignalRecord>, StateError> {
         let mut reader = self.connections.readers.lend().await?;
+        let failed = |error| self.connections.failure(error);
         let read = page(&mut reader, session, after, limit).await;
-        read.map_err(|error| self.connections.failure(error))
+        let read = read.map_err(failed)?;
+        // Only an empty page can stand behind the end.
+        if read.is_empty() && after > 0 {
+            let end = end_of(&mut reader, session).await.map_err(failed)?;
+            let after = after.unsigned_abs();
+            if after > end {
+                return Err(StateError::CursorBeyondEnd { after, end });
+            }
+        }
+        Ok(read)
     }
 
     /// The sessions that began last, with the length of their logs.
@@ -416,6 +431,7 @@ impl Store {
     /// them and to close the connections.
     pub async fn close(&self) -> Result<(), StateError> {
         self.queue.drain().await;
+        self.queue.capture().close().await;
         self.connections.close().await
     }
 }

@@ -36,6 +36,8 @@ pub struct StoreInspection {
     pub schema_known: i64,
     /// The id that it was made with and that its backups keep.
     pub store_id: String,
+    /// The epoch of this copy: another one in every backup.
+    pub store_epoch: String,
     /// When it was made, in microseconds since 1970 UTC.
     pub created_at_us: i64,
     /// What it holds.
@@ -129,7 +131,7 @@ async fn look(
             known: SCHEMA_VERSION,
         }));
     }
-    let meta = sqlx::query("SELECT store_id, created_at_us FROM meta")
+    let meta = sqlx::query("SELECT store_id, created_at_us, store_epoch FROM meta")
         .fetch_one(&mut *connection)
         .await?;
     let oldest = sqlx::query(OLDEST_UNSETTLED)
@@ -145,6 +147,7 @@ async fn look(
         schema_version,
         schema_known: SCHEMA_VERSION,
         store_id: meta.try_get(0)?,
+        store_epoch: meta.try_get(2)?,
         created_at_us: meta.try_get(1)?,
         stats: stats(connection).await?,
         oldest_unsettled: oldest.as_ref().map(UnsettledIntent::read).transpose()?,

@@ -65,20 +65,32 @@ impl LeaseHolder {
 
     /// Whether the holder in the stored form `text` is proven dead, as seen from this process.
     pub(crate) fn is_dead(&self, text: &str) -> bool {
-        let Some(holder) = Self::parse(text) else {
-            return false;
-        };
+        self.comparable(text)
+            .is_some_and(|holder| match look_up(holder.pid) {
+                Sight::Running { started } => started != holder.started,
+                Sight::Gone => true,
+                Sight::Unknown => false,
+            })
+    }
+
+    /// Whether the holder in the stored form `text` is seen to be there.
+    pub(crate) fn is_alive(&self, text: &str) -> bool {
+        self.comparable(text)
+            .is_some_and(|holder| match look_up(holder.pid) {
+                Sight::Running { started } => started == holder.started,
+                Sight::Gone | Sight::Unknown => false,
+            })
+    }
+
+    /// The holder in the stored form `text`, if this process can look for it.
+    fn comparable(&self, text: &str) -> Option<Self> {
+        let holder = Self::parse(text)?;
         let comparable = !holder.boot.is_empty()
             && !holder.namespace.is_empty()
             && holder.started > 0
             && holder.boot == self.boot
             && holder.namespace == self.namespace;
-        comparable
-            && match look_up(holder.pid) {
-                Sight::Running { started } => started != holder.started,
-                Sight::Gone => true,
-                Sight::Unknown => false,
-            }
+        comparable.then_some(holder)
     }
 }
 
@@ -121,6 +133,8 @@ mod tests {
         let mut other = me.clone();
         change(&mut other);
         assert_eq!(me.is_dead(&other.to_text()), dead, "{other:?}");
+        let alive = other == me;
+        assert_eq!(me.is_alive(&other.to_text()), alive, "{other:?}");
     }
 
     #[test]

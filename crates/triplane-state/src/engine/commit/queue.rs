@@ -13,6 +13,7 @@ use std::task::{Context, Poll};
 use tokio::sync::{Mutex, OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 use tokio::task::JoinHandle;
 
+use crate::engine::capture::Capture;
 use crate::engine::commit::group::{Answers, GROUP_MAX, commit_group, groups, refuse};
 use crate::engine::commit::receipt::{Committed, has_intents};
 use crate::engine::commit::work::Work;
@@ -32,6 +33,8 @@ pub(crate) struct CommitQueue {
     /// Set before the stop takes its place behind the units that wait.
     stopping: Arc<AtomicBool>,
     task: Arc<Mutex<Option<JoinHandle<()>>>>,
+    /// What is refused is noted here.
+    capture: Arc<Capture>,
 }
 
 enum Message {
@@ -80,13 +83,26 @@ impl CommitQueue {
     pub(crate) fn start(connections: Arc<Connections>) -> Self {
         let (sender, receiver) = mpsc::channel(WAITING_MAX);
         let stopping = Arc::new(AtomicBool::new(false));
-        let task = tokio::spawn(run(connections, receiver, Arc::clone(&stopping)));
+        let capture = Arc::new(Capture::new(Arc::clone(&connections)));
+        let work = run(
+            connections,
+            receiver,
+            Arc::clone(&stopping),
+            Arc::clone(&capture),
+        );
+        let task = tokio::spawn(work);
         Self {
             sender,
             room: Arc::new(Semaphore::new(WAITING_KIB_MAX as usize)),
             stopping,
             task: Arc::new(Mutex::new(Some(task))),
+            capture,
         }
+    }
+
+    /// The notes of what this handle could not commit.
+    pub(crate) fn capture(&self) -> &Capture {
+        &self.capture
     }
 
     /// Puts a unit in the queue, once there is room.
@@ -125,6 +141,7 @@ async fn run(
     connections: Arc<Connections>,
     mut receiver: mpsc::Receiver<Message>,
     stopping: Arc<AtomicBool>,
+    capture: Arc<Capture>,
 ) {
     let mut messages = Vec::with_capacity(GROUP_MAX);
     let mut given_up = None;
@@ -155,8 +172,14 @@ async fn run(
             if answers.iter().flatten().any(has_intents) {
                 connections.enqueued.notify_one();
             }
+            let refused = answers.iter().filter_map(|answer| answer.as_ref().err());
+            refused.for_each(|error| capture.note(1, error));
+            let worked = answers.iter().any(Result::is_ok);
             for (answer, asker) in answers.into_iter().zip(askers.by_ref()) {
                 asker.tell(answer);
+            }
+            if worked {
+                capture.committed().await;
             }
         }
     }

@@ -69,7 +69,10 @@ impl UnitOfWork {
             .stage(&self.fact, &mut self.staged)
             .map_err(StateError::from)
             .and_then(|refs| check(&self.staged, bytes_max).map(|()| refs));
-        staged.inspect_err(|error| self.refused = Some(error.clone()))
+        staged.inspect_err(|error| {
+            self.queue.capture().note(1, error);
+            self.refused = Some(error.clone());
+        })
     }
 
     /// Runs a statement of the owner in the unit's transaction; answers the number of rows changed.
@@ -143,7 +146,11 @@ impl UnitOfWork {
         let work = Work::new(self.fact, self.staged);
         let pending = match self.held.take() {
             None => self.queue.push(work).await?,
-            Some(held) => Pending::answered(Ok(held.commit(work).await?)),
+            Some(held) => {
+                let committed = held.commit(work).await;
+                let noted = committed.inspect_err(|error| self.queue.capture().note(1, error));
+                Pending::answered(Ok(noted?))
+            }
         };
         Ok(Submitted(pending))
     }

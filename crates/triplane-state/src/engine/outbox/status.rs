@@ -56,6 +56,11 @@ impl OutboxStatus {
             .ok_or_else(|| sqlx::Error::Decode(format!("unknown status {text:?}").into()))
     }
 
+    /// Whether nothing comes after it by itself.
+    pub const fn is_settled(self) -> bool {
+        !matches!(self, Self::Pending | Self::Delivering)
+    }
+
     /// Whether the graph has an edge from this state to `next`. The schema holds the same graph.
     pub const fn may_become(self, next: Self) -> bool {
         match self {

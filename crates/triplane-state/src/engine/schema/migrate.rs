@@ -37,6 +37,13 @@ const MIGRATIONS: &[Migration] = &[
             "PRAGMA user_version = 3;"
         ),
     },
+    Migration {
+        version: 4,
+        sql: concat!(
+            include_str!("migrations/0004_capture.sql"),
+            "PRAGMA user_version = 4;"
+        ),
+    },
 ];
 
 /// Applies every step that the store lacks, all of them or none.

@@ -5,7 +5,9 @@
 //! lock, in the transaction that commits the row.
 
 mod read;
+mod cursor;
 
+pub use cursor::{CursorUnreadable, SignalCursor, SignalPage};
 pub use read::{SessionSummary, SignalRecord};
 
-pub(crate) use read::{page, sessions, sessions_like};
+pub(crate) use read::{end_of, page, sessions, sessions_like, signal};

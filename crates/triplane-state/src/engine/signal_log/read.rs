@@ -9,8 +9,8 @@ use sqlx::{Row as _, SqliteConnection};
 #[derive(Debug, Clone, Serialize)]
 #[non_exhaustive]
 pub struct SignalRecord {
-    /// The position in the whole log, the cursor of [`Store::signals`](crate::Store::signals).
-    /// Rises, with gaps where transactions were undone; only the store itself knows it.
+    /// The position in the whole log. Rises, with gaps where transactions were undone; it means
+    /// something in this epoch of the store only, as a [`SignalCursor`](crate::SignalCursor) says.
     pub position: i64,
     /// The signal's id, a UUID v7.
     pub id: String,
@@ -97,6 +97,39 @@ pub(crate) const SESSIONS_LIKE: &str = sessions!(
      AND substr(session.name, 1, length(?2)) = ?2 ORDER BY session.name LIMIT ?1"
 );
 
+pub(crate) const BY_ID: &str = page_of!("WHERE signal_log.public_id = ?1");
+
+/// Where the whole log ends, and where that of one session does.
+pub(crate) const END_OF_ALL: &str = "SELECT max(id) FROM signal_log";
+pub(crate) const END_OF_SESSION: &str = "\
+    SELECT max(sequence) FROM signal_log \
+    WHERE session_id = (SELECT id FROM session WHERE name = ?1)";
+
+/// One signal, by its id.
+pub(crate) async fn signal(
+    connection: &mut SqliteConnection,
+    id: &str,
+) -> Result<Option<SignalRecord>, sqlx::Error> {
+    let row = sqlx::query(BY_ID)
+        .bind(id)
+        .fetch_optional(connection)
+        .await?;
+    row.as_ref().map(SignalRecord::read).transpose()
+}
+
+/// The last position of the whole log, or the last sequence of one session; 0 when it is empty.
+pub(crate) async fn end_of(
+    connection: &mut SqliteConnection,
+    session: Option<&str>,
+) -> Result<u64, sqlx::Error> {
+    let query = match session {
+        None => sqlx::query_scalar(END_OF_ALL),
+        Some(name) => sqlx::query_scalar(END_OF_SESSION).bind(name),
+    };
+    let end: Option<i64> = query.fetch_one(connection).await?;
+    Ok(end.unwrap_or_default().unsigned_abs())
+}
+
 /// Reads the page after `after`: a sequence for one session, a position for the whole log.
 pub(crate) async fn page(
     connection: &mut SqliteConnection,
@@ -170,7 +203,9 @@ impl SignalRecord {
 
 #[cfg(test)]
 mod tests {
-    use crate::engine::signal_log::read::{PAGE_OF_ALL, PAGE_OF_SESSION, SESSIONS_LIKE};
+    use crate::engine::signal_log::read::{
+        BY_ID, END_OF_SESSION, PAGE_OF_ALL, PAGE_OF_SESSION, SESSIONS_LIKE,
+    };
     use crate::engine::testing::{TestStore, assert_looks_up, fact, receipt};
 
     #[tokio::test]
@@ -212,7 +247,13 @@ mod tests {
     #[tokio::test]
     async fn pages_are_looked_up() {
         let test = TestStore::open().await;
-        for sql in [PAGE_OF_ALL, PAGE_OF_SESSION, SESSIONS_LIKE] {
+        for sql in [
+            PAGE_OF_ALL,
+            PAGE_OF_SESSION,
+            SESSIONS_LIKE,
+            BY_ID,
+            END_OF_SESSION,
+        ] {
             assert_looks_up(&test, sql).await;
         }
     }

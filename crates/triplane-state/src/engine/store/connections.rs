@@ -3,8 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use sqlx::Connection as _;
+use sqlx::{Connection as _, Row as _, SqliteConnection};
 use tokio::sync::{Notify, OnceCell};
+use uuid::Uuid;
 
 use crate::engine::store::busy::failure;
 use crate::engine::store::connect::{connect_keeper, connect_writer};
@@ -21,9 +22,29 @@ pub(crate) struct Connections {
     pub(crate) options: Arc<StoreOptions>,
     pub(crate) writer: Writer,
     pub(crate) readers: Readers,
-    store_id: OnceCell<String>,
+    identity: OnceCell<StoreIdentity>,
     /// Wakes whoever delivers in this process.
     pub(crate) enqueued: Notify,
+}
+
+/// Which store this is, and which copy of it.
+#[derive(Debug)]
+struct StoreIdentity {
+    id: String,
+    epoch: Uuid,
+}
+
+impl StoreIdentity {
+    async fn read(connection: &mut SqliteConnection) -> Result<Self, sqlx::Error> {
+        let row = sqlx::query("SELECT store_id, store_epoch FROM meta")
+            .fetch_one(connection)
+            .await?;
+        let epoch = Uuid::parse_str(row.try_get(1)?);
+        Ok(Self {
+            id: row.try_get(0)?,
+            epoch: epoch.map_err(|error| sqlx::Error::Decode(error.into()))?,
+        })
+    }
 }
 
 impl Connections {
@@ -39,7 +60,7 @@ impl Connections {
         Ok(Self {
             writer: Writer::new(connection, file, Arc::clone(&options)),
             readers: Readers::new(Arc::clone(&options)),
-            store_id: OnceCell::new(),
+            identity: OnceCell::new(),
             enqueued: Notify::new(),
             options,
         })
@@ -51,17 +72,23 @@ impl Connections {
 
     /// The id that the store got when it was made and that its backups keep.
     pub(crate) async fn store_id(&self) -> Result<&str, StateError> {
-        let id = self
-            .store_id
+        Ok(&self.identity().await?.id)
+    }
+
+    /// The epoch of this copy of the store, which cursors belong to.
+    pub(crate) async fn epoch(&self) -> Result<Uuid, StateError> {
+        Ok(self.identity().await?.epoch)
+    }
+
+    async fn identity(&self) -> Result<&StoreIdentity, StateError> {
+        self.identity
             .get_or_try_init(|| async {
                 let mut reader = self.readers.lend().await?;
-                sqlx::query_scalar("SELECT store_id FROM meta")
-                    .fetch_one(&mut *reader)
+                StoreIdentity::read(&mut reader)
                     .await
                     .map_err(|error| self.failure(error))
             })
-            .await?;
-        Ok(id)
+            .await
     }
 
     pub(crate) fn failure(&self, error: sqlx::Error) -> StateError {

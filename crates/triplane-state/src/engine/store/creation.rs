@@ -12,7 +12,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqliteSynchronous};
-use sqlx::{ConnectOptions as _, Connection as _};
+use sqlx::{ConnectOptions as _, Connection as _, SqliteConnection};
 
 use crate::engine::schema::migrate;
 use crate::engine::store::busy::{Patience, failure};
@@ -136,21 +136,28 @@ async fn build(options: &StoreOptions, lock: &FolderLock) -> Result<(), StateErr
         .open(&draft)
         .map_err(|error| file_error("make", path, error))?;
 
-    // Nobody waits for this file yet, so it is synced once, when it is complete.
+    // Nobody waits for this file yet, so it is synced once, when it is complete. And it is written
+    // without a log: what is in a log is moved into the file when it is closed, and closing does not
+    // say when there is no room for it.
     let connect = SqliteConnectOptions::new()
         .filename(&draft)
-        .journal_mode(SqliteJournalMode::Wal)
+        .journal_mode(SqliteJournalMode::Memory)
         .synchronous(SqliteSynchronous::Off)
         .disable_statement_logging();
     let built = async {
         let mut connection = connect.connect().await?;
         let migrated = migrate(&mut connection, options.clock.now_us()).await;
+        let switched = match migrated {
+            Ok(()) => switch_to_log(&mut connection).await,
+            Err(error) => Err(error),
+        };
         connection.close().await?;
-        migrated
+        switched
     };
     built
         .await
         .map_err(|error| failure(path, error, Duration::ZERO))?;
+    check_closed(&draft, path)?;
 
     File::open(&draft)
         .and_then(|file| file.sync_all())
@@ -159,6 +166,25 @@ async fn build(options: &StoreOptions, lock: &FolderLock) -> Result<(), StateErr
     lock.folder
         .sync_all()
         .map_err(|error| file_error("sync the folder of", path, error))
+}
+
+/// Makes the finished file one with a write-ahead log: two bytes of its header.
+pub(crate) async fn switch_to_log(connection: &mut SqliteConnection) -> Result<(), sqlx::Error> {
+    sqlx::query("PRAGMA journal_mode = WAL")
+        .execute(connection)
+        .await?;
+    Ok(())
+}
+
+/// Fails when the closed `draft` has left something in a log: it is not whole without it, and a log
+/// is not renamed with its file.
+pub(crate) fn check_closed(draft: &Path, path: &Path) -> Result<(), StateError> {
+    match fs::metadata(beside(draft, "-wal")) {
+        Ok(log) if log.len() > 0 => Err(StateError::DiskFull {
+            path: path.to_owned(),
+        }),
+        _ => Ok(()),
+    }
 }
 
 fn remove(path: &Path) -> Result<(), StateError> {

@@ -29,7 +29,8 @@ pub use options::{Lifetime, StoreOptions, Synchronous};
 
 pub(crate) use busy::failure;
 pub(crate) use connections::Connections;
-pub(crate) use paths::{absolute, beside};
+pub(crate) use creation::{check_closed, switch_to_log};
+pub(crate) use paths::{absolute, beside, file_error, folder_of};
 pub(crate) use writer::Undo;
 
 #[cfg(test)]
