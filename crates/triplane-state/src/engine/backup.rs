@@ -210,8 +210,8 @@ mod tests {
         let to = test.path.with_file_name("backup.db");
         let made = test.store.backup(&to).await.expect("copies");
         assert_eq!((made.signals, made.intents), (20, 20));
-        let mode = fs::metadata(&to).expect("a file").permissions().mode();
-        assert_eq!(mode & 0o777, 0o600);
+        let bits = fs::metadata(&to).expect("a file").permissions().mode();
+        assert_eq!(bits & 0o777, 0o600);
         let (id, epoch) = meta(&to).await;
         assert_eq!((&made.store_id, &made.store_epoch), (&id, &epoch));
         let (original_id, original_epoch) = meta(&test.path).await;

@@ -1,12 +1,8 @@
 //! A fact that was to be committed and was refused.
 
-use std::path::Path;
-
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use crate::clock::{Clock as _, SystemClock};
-use crate::engine::capture::spool;
 use crate::error::StateError;
 
 /// Why a fact was not captured.
@@ -75,7 +71,7 @@ impl GapCause {
     }
 
     /// Why a store that could not be opened with `error` captured nothing.
-    fn of_opening(error: &StateError) -> Self {
+    pub(crate) fn of_opening(error: &StateError) -> Self {
         match Self::of_commit(error) {
             None | Some(Self::AppendRefused) => Self::StoreAbsent,
             Some(cause) => cause,
@@ -106,15 +102,4 @@ impl Gap {
             detail: error.to_string(),
         }
     }
-}
-
-/// Notes that `facts` could not be captured because the store at `path` could not be opened. The
-/// note stands in a file beside the store until the next commit that works records it.
-///
-/// Answers whether the note could be written: without the folder of the store there is no place for
-/// it, and nothing is known of these facts then.
-pub fn note_uncaptured(path: &Path, facts: u64, error: &StateError) -> bool {
-    let now_us = SystemClock::new().now_us();
-    let gap = Gap::new(GapCause::of_opening(error), facts, now_us, error);
-    spool::append(path, &[gap]).is_ok()
 }

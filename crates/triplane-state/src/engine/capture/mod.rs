@@ -14,10 +14,12 @@
 
 mod gap;
 mod spool;
+mod note;
 mod recorder;
 mod report;
 
-pub use gap::{GapCause, note_uncaptured};
+pub use gap::GapCause;
+pub use note::note_uncaptured;
 pub use report::{CaptureBinding, CaptureGap, CaptureReport, UnknownInterval};
 
 pub(crate) use recorder::Capture;

@@ -145,7 +145,7 @@ impl Capture {
             .transaction(|connection| {
                 Box::pin(async move {
                     insert(connection, &gaps, now_us).await?;
-                    let marked = match marker {
+                    let query = match marker {
                         Some(Marker::Opened) => sqlx::query(OPENED)
                             .bind(binding.to_string())
                             .bind(LeaseHolder::this_process().to_text())
@@ -155,7 +155,7 @@ impl Capture {
                         }
                         None => return Ok(()),
                     };
-                    marked.execute(connection).await?;
+                    query.execute(connection).await?;
                     Ok(())
                 })
             })

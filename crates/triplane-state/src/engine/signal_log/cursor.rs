@@ -196,8 +196,8 @@ mod tests {
                 "{refused:?}"
             );
             let refused = copied.signals(session, 5, 9).await;
-            let text = refused.expect_err("refused").to_string();
-            assert!(text.contains('5') && text.contains('3'), "{text}");
+            let said = refused.expect_err("refused").to_string();
+            assert!(said.contains('5') && said.contains('3'), "{said}");
             assert!(
                 copied
                     .signals(session, 3, 9)
