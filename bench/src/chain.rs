@@ -35,7 +35,7 @@ pub fn cases() -> Vec<Case> {
         cases.push(Case {
             name: "async chain / loop of boxed futures",
             n,
-            subject: async_chain(n, &later()),
+            subject: async_chain(n, later()),
             limit: loop_of_futures(n),
             goal: if n == 1 {
                 Bound::Plus(15.0, 1.15)
@@ -51,7 +51,7 @@ pub fn cases() -> Vec<Case> {
         cases.push(Case {
             name: "async chain, declared sync / loop of boxed futures",
             n,
-            subject: async_chain(n, &continues_now()),
+            subject: async_chain(n, continues_now()),
             limit: loop_of_futures(n),
             goal: if n == 1 {
                 Bound::Plus(15.0, 0.4)
@@ -119,15 +119,16 @@ pub(crate) fn loop_of_futures(n: usize) -> Subject {
 }
 
 /// An interceptor that is declared sync.
-fn continues_now() -> Arc<dyn Interceptor<u64>> {
-    Arc::new(intercept_fn(|_: &u64| Ok(Decision::CONTINUE)))
+fn continues_now() -> impl Interceptor<u64> + Copy {
+    intercept_fn(|_: &u64| Ok(Decision::CONTINUE))
 }
 
 /// An interceptor that answers with a boxed future.
-pub(crate) fn later() -> Arc<dyn Interceptor<u64>> {
-    Arc::new(Later)
+pub(crate) fn later() -> impl Interceptor<u64> + Copy {
+    Later
 }
 
+#[derive(Clone, Copy)]
 struct Later;
 
 impl Interceptor<u64> for Later {
@@ -140,7 +141,10 @@ impl Interceptor<u64> for Later {
     }
 }
 
-pub(crate) fn chain(n: usize, handler: &Arc<dyn Interceptor<u64>>) -> InterceptorChain<u64> {
+pub(crate) fn chain(
+    n: usize,
+    handler: impl Interceptor<u64> + Copy + 'static,
+) -> InterceptorChain<u64> {
     let name = |text: &str| StageName::new(text).expect("a constant is a name");
     let order = StageOrder::new([StageDeclaration::new(name("guard"), StageFailure::Deny)]);
     let mut builder = PlanBuilder::new(order);
@@ -149,14 +153,14 @@ pub(crate) fn chain(n: usize, handler: &Arc<dyn Interceptor<u64>>) -> Intercepto
             RegistrationName::new(format!("h{index}")).expect("a number is a name"),
             name("guard"),
             0,
-            Arc::clone(handler),
+            handler,
         ));
     }
     InterceptorChain::new(builder.build().expect("the plan is valid"))
 }
 
 fn sync_chain(n: usize) -> Subject {
-    let (chain, scope) = (chain(n, &continues_now()), Scope::new());
+    let (chain, scope) = (chain(n, continues_now()), Scope::new());
     Box::new(move |iterations| {
         for _ in 0..iterations {
             black_box(&chain.apply_sync(black_box(7), &scope));
@@ -164,7 +168,7 @@ fn sync_chain(n: usize) -> Subject {
     })
 }
 
-pub(crate) fn async_chain(n: usize, handler: &Arc<dyn Interceptor<u64>>) -> Subject {
+pub(crate) fn async_chain(n: usize, handler: impl Interceptor<u64> + Copy + 'static) -> Subject {
     let (chain, scope) = (chain(n, handler), Scope::new());
     let runtime = runtime();
     Box::new(move |iterations| {

@@ -29,7 +29,7 @@ pub fn cases() -> Vec<Case> {
     vec![
         case(
             "async chain / tower BoxCloneService",
-            async_chain(N, &later()),
+            async_chain(N, later()),
             tower_stack(),
             1.0,
         ),

@@ -130,11 +130,18 @@ impl Scope {
     }
 
     /// The standing request in force here, if there is one.
+    #[inline]
     pub(crate) fn standing(&self) -> Option<CancelCause> {
-        self.lineage()
-            .filter_map(|scope| scope.node.request.get())
-            .find(|request| request.standing)
-            .map(|request| request.cause)
+        // A loop of its own: every chain asks, and nearly always of a scope without a parent.
+        let mut scope = self;
+        loop {
+            if let Some(request) = scope.node.request.get()
+                && request.standing
+            {
+                return Some(request.cause);
+            }
+            scope = scope.node.parent.as_ref()?;
+        }
     }
 
     /// Waits for a request and takes it, if it was made once.
@@ -205,7 +212,11 @@ impl Request {
         }
     }
 
+    #[inline]
     fn decode(byte: u8) -> Option<Self> {
+        if byte == 0 {
+            return None;
+        }
         let cause = match byte & !STANDING {
             1 => CancelCause::Emitter,
             2 => CancelCause::Handler,
@@ -220,6 +231,7 @@ impl Request {
 }
 
 impl RequestCell {
+    #[inline]
     fn get(&self) -> Option<Request> {
         Request::decode(self.0.load(Ordering::Acquire))
     }

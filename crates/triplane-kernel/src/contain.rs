@@ -1,5 +1,6 @@
 //! The wall between a handler's panic and the loop that runs it.
 
+use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use crate::failure::HandlerFailure;
@@ -8,16 +9,22 @@ use crate::failure::HandlerFailure;
 ///
 /// Nothing that `work` borrows is looked at after a panic except the index of the handler that
 /// panicked, which makes the assertion of unwind safety true.
+#[inline]
 pub(crate) fn contain<T>(work: impl FnOnce() -> T) -> Result<T, HandlerFailure> {
-    catch_unwind(AssertUnwindSafe(work)).map_err(|payload| {
-        let failure = HandlerFailure::panicked(&*payload);
-        // A payload may panic when it is dropped, and the second payload likewise: that one is
-        // leaked, since there is no end to it otherwise.
-        if let Err(second) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
-            std::mem::forget(second);
-        }
-        failure
-    })
+    catch_unwind(AssertUnwindSafe(work)).map_err(panicked)
+}
+
+// Apart from the wall itself, which is then small enough to be built into the loop that it guards.
+#[cold]
+#[inline(never)]
+fn panicked(payload: Box<dyn Any + Send>) -> HandlerFailure {
+    let failure = HandlerFailure::panicked(&*payload);
+    // A payload may panic when it is dropped, and the second payload likewise: that one is leaked,
+    // since there is no end to it otherwise.
+    if let Err(second) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
+        std::mem::forget(second);
+    }
+    failure
 }
 
 #[cfg(test)]

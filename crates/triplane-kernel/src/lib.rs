@@ -39,8 +39,8 @@ pub use dispatch::{
 };
 pub use failure::{HandlerError, HandlerFailure};
 pub use intercept::{
-    ChainOutcome, Decision, Denial, EVIDENCE_FAILURE, Ending, EntryState, EvidenceRef, Interceptor,
-    InterceptorChain, InterceptorEntry, InterceptorPlan, InterceptorRegistration,
+    ChainOutcome, Decision, Denial, EVIDENCE_FAILURE, Ending, EntryState, EvidenceRef, InterceptFn,
+    Interceptor, InterceptorChain, InterceptorEntry, InterceptorPlan, InterceptorRegistration,
     InterceptorReport, PlanBuildError, PlanBuilder, PlanEntry, StageDeclaration, StageFailure,
     StageKind, StageOrder, Step, TeardownReport, intercept_fn,
 };

@@ -1,16 +1,18 @@
 //! The chain: a compiled plan, and the two ways of asking it.
 
 use std::fmt;
+use std::future::poll_fn;
+use std::task::Poll;
 
-use crate::cancel::Scope;
+use crate::cancel::{CancelCause, Scope};
+use crate::intercept::ordinary::{Asked, stretch, stretch_now};
 use crate::intercept::plan::InterceptorPlan;
 use crate::intercept::report::InterceptorReport;
-use crate::intercept::run::Run;
+use crate::intercept::run::{Answer, Run};
 
 /// Ordered control around one operation (ADR-0120 D2, `OrderedInterceptorChain`).
 ///
 /// ```
-/// use std::sync::Arc;
 /// use triplane_kernel::{
 ///     ChainOutcome, Decision, InterceptorChain, InterceptorRegistration, PlanBuilder,
 ///     RegistrationName, Scope, StageDeclaration, StageFailure, StageName, StageOrder,
@@ -25,7 +27,7 @@ use crate::intercept::run::Run;
 ///     Ok(if text.len() > 5 { Decision::deny("too long") } else { Decision::CONTINUE })
 /// });
 /// let plan = PlanBuilder::new(order)
-///     .register(InterceptorRegistration::new(RegistrationName::new("short")?, guard, 0, Arc::new(short)))
+///     .register(InterceptorRegistration::new(RegistrationName::new("short")?, guard, 0, short))
 ///     .build()?;
 /// let chain = InterceptorChain::new(plan);
 ///
@@ -66,11 +68,33 @@ impl<C> InterceptorChain<C> {
     ///
     /// Dropping the future is the hard stop: the interceptor that waits is dropped, no further one
     /// is asked, teardown stages do not run and there is no report. Nothing is left behind.
-    pub async fn apply(&self, context: C, scope: &Scope) -> InterceptorReport<C> {
+    pub async fn apply(&self, context: C, scope: &Scope) -> InterceptorReport<'_, C> {
         let plan = self.plan.compiled();
+        let standing = plan.standing(scope);
+        let (mut at, mut asked) = (0, Asked::End);
+        if standing.is_none() {
+            let (at, asked, context) = (&mut at, &mut asked, &context);
+            poll_fn(|cx| {
+                stretch(plan, at, context, scope, cx, asked);
+                Poll::Ready(())
+            })
+            .await;
+        }
+        // Nearly every chain ends here. The answer is looked at in place, and the context is moved
+        // once.
+        if standing.is_none() && plan.teardown.is_empty() && matches!(asked, Asked::End) {
+            // It owns nothing.
+            std::mem::forget(asked);
+            return InterceptorReport::quiet(plan, context);
+        }
+        let loud = asked.answer(plan, at, scope).await;
         let mut run = Run::new(plan, context);
-        run.ordinary(scope).await;
-        if plan.teardown_from < plan.handlers.len() {
+        match (standing, loud) {
+            (Some(cause), _) => run.cancelled_before(cause),
+            (None, Some(answer)) => run.ordinary(at, answer, scope).await,
+            (None, None) => {}
+        }
+        if !plan.teardown.is_empty() {
             run.teardown(scope).await;
         }
         run.finish()
@@ -84,11 +108,40 @@ impl<C> InterceptorChain<C> {
     /// # Panics
     ///
     /// Never: a panic of an interceptor is a failure of that interceptor.
-    pub fn apply_sync(&self, context: C, scope: &Scope) -> InterceptorReport<C> {
+    pub fn apply_sync(&self, context: C, scope: &Scope) -> InterceptorReport<'_, C> {
+        let plan = self.plan.compiled();
+        let standing = plan.standing(scope);
+        let (mut at, mut asked) = (0, Asked::End);
+        if standing.is_none() {
+            stretch_now(plan, &mut at, &context, scope, &mut asked);
+        }
+        if standing.is_none() && plan.teardown.is_empty() && matches!(asked, Asked::End) {
+            // It owns nothing.
+            std::mem::forget(asked);
+            return InterceptorReport::quiet(plan, context);
+        }
+        let loud = asked.answer_now();
+        self.loud_now(context, standing, loud.map(|answer| (at, answer)), scope)
+    }
+
+    /// What is left to do without waiting when a chain is not quiet.
+    #[cold]
+    #[inline(never)]
+    fn loud_now(
+        &self,
+        context: C,
+        standing: Option<CancelCause>,
+        loud: Option<(usize, Answer<C>)>,
+        scope: &Scope,
+    ) -> InterceptorReport<'_, C> {
         let plan = self.plan.compiled();
         let mut run = Run::new(plan, context);
-        run.ordinary_sync(scope);
-        if plan.teardown_from < plan.handlers.len() {
+        match (standing, loud) {
+            (Some(cause), _) => run.cancelled_before(cause),
+            (None, Some((at, answer))) => run.ordinary_sync(at, answer, scope),
+            (None, None) => {}
+        }
+        if !plan.teardown.is_empty() {
             run.teardown_sync();
         }
         run.finish()

@@ -1,6 +1,7 @@
 //! The trait that can say no.
 
 use std::fmt;
+use std::sync::Arc;
 
 use futures::future::BoxFuture;
 
@@ -61,6 +62,16 @@ pub trait Interceptor<C>: Send + Sync {
     ) -> Step<'a, Result<Decision<C>, HandlerFailure>>;
 }
 
+impl<C, T: Interceptor<C> + ?Sized> Interceptor<C> for Arc<T> {
+    fn intercept<'a>(
+        &'a self,
+        cx: &'a C,
+        scope: &'a Scope,
+    ) -> Step<'a, Result<Decision<C>, HandlerFailure>> {
+        (**self).intercept(cx, scope)
+    }
+}
+
 /// An interceptor from a function that needs no wait.
 ///
 /// ```
@@ -72,24 +83,32 @@ pub trait Interceptor<C>: Send + Sync {
 /// let Step::Ready(Ok(decision)) = short.intercept(&"abcd".to_owned(), &Scope::new()) else { panic!() };
 /// assert_eq!(decision, Decision::deny("too long"));
 /// ```
-pub fn intercept_fn<C, F>(judge: F) -> impl Interceptor<C>
+pub fn intercept_fn<C, F>(judge: F) -> InterceptFn<F>
 where
     F: Fn(&C) -> Result<Decision<C>, HandlerFailure> + Send + Sync,
 {
-    struct FromFn<F>(F);
+    InterceptFn(judge)
+}
 
-    impl<C, F> Interceptor<C> for FromFn<F>
-    where
-        F: Fn(&C) -> Result<Decision<C>, HandlerFailure> + Send + Sync,
-    {
-        fn intercept<'a>(
-            &'a self,
-            cx: &'a C,
-            _scope: &'a Scope,
-        ) -> Step<'a, Result<Decision<C>, HandlerFailure>> {
-            Step::Ready((self.0)(cx))
-        }
+/// The interceptor that [`intercept_fn`] makes.
+#[derive(Clone, Copy)]
+pub struct InterceptFn<F>(F);
+
+impl<C, F> Interceptor<C> for InterceptFn<F>
+where
+    F: Fn(&C) -> Result<Decision<C>, HandlerFailure> + Send + Sync,
+{
+    fn intercept<'a>(
+        &'a self,
+        cx: &'a C,
+        _scope: &'a Scope,
+    ) -> Step<'a, Result<Decision<C>, HandlerFailure>> {
+        Step::Ready((self.0)(cx))
     }
+}
 
-    FromFn(judge)
+impl<F> fmt::Debug for InterceptFn<F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("InterceptFn(..)")
+    }
 }

@@ -35,7 +35,7 @@ mod chain;
 pub use chain::InterceptorChain;
 pub use decision::{Decision, Denial, EvidenceRef};
 pub use error::{PlanBuildError, TEARDOWN_BUDGET_MAX};
-pub use interceptor::{Interceptor, Step, intercept_fn};
+pub use interceptor::{InterceptFn, Interceptor, Step, intercept_fn};
 pub use plan::{InterceptorPlan, PlanBuilder, PlanEntry};
 pub use registration::InterceptorRegistration;
 pub use report::{

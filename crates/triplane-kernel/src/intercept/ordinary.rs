@@ -6,95 +6,21 @@
 
 use std::future::poll_fn;
 use std::pin::pin;
-use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use futures::future::BoxFuture;
 
-use crate::cancel::{Cooperation, Scope};
+use crate::cancel::{CancelCause, Cooperation, Scope};
 use crate::contain::contain;
 use crate::failure::HandlerFailure;
 use crate::intercept::decision::Decision;
 use crate::intercept::interceptor::{Interceptor, Step};
+use crate::intercept::plan::Compiled;
 use crate::intercept::report::{Ending, Note};
 use crate::intercept::run::{Answer, Run, Verdict};
 
-impl<C> Run<'_, C> {
-    pub(crate) async fn ordinary(&mut self, scope: &Scope) {
-        let handlers = &self.plan.handlers[..self.plan.teardown_from];
-        if self.cancelled_before(scope) {
-            return;
-        }
-        let mut at = 0;
-        while at < handlers.len() {
-            let (mut asked, context) = (Asked::End, &self.context);
-            let stretch = poll_fn(|cx| {
-                let stretch = || ask(handlers, &mut at, context, scope, Some(cx), &mut asked);
-                Poll::Ready(contain(stretch))
-            });
-            let contained = stretch.await;
-            // Looked at in place, as in `first_loud`.
-            if contained.is_ok() && matches!(asked, Asked::End) {
-                return;
-            }
-            let answer = match (contained, asked) {
-                (Ok(()), Asked::End) => return,
-                (Ok(()), Asked::Answer(answer)) => answer,
-                (Ok(()), Asked::Waiting(future)) => {
-                    let cooperation = self.plan.outline.places[at].cooperation;
-                    wait(future, scope, cooperation).await
-                }
-                (Err(failure), _) => Err(failure),
-            };
-            if self.settle(at, answer).is_break() {
-                return;
-            }
-            at += 1;
-        }
-    }
-
-    pub(crate) fn ordinary_sync(&mut self, scope: &Scope) {
-        let handlers = &self.plan.handlers[..self.plan.teardown_from];
-        if self.cancelled_before(scope) {
-            return;
-        }
-        let mut at = 0;
-        while at < handlers.len() {
-            let (mut asked, context) = (Asked::End, &self.context);
-            let stretch = || ask(handlers, &mut at, context, scope, None, &mut asked);
-            let contained = contain(stretch);
-            if contained.is_ok() && matches!(asked, Asked::End) {
-                return;
-            }
-            let answer = match (contained, asked) {
-                (Ok(()), Asked::End) => return,
-                (Ok(()), Asked::Answer(answer)) => answer,
-                (Ok(()), Asked::Waiting(_)) => Err(HandlerFailure::fatal(AnsweredLater)),
-                (Err(failure), _) => Err(failure),
-            };
-            if self.settle(at, answer).is_break() {
-                return;
-            }
-            at += 1;
-        }
-    }
-
-    /// Entering a chain is a wait that a standing request fails.
-    fn cancelled_before(&mut self, scope: &Scope) -> bool {
-        if self.plan.handlers.is_empty() {
-            return false;
-        }
-        let Some(cause) = scope.standing() else {
-            return false;
-        };
-        self.note(0, Note::Ended(Ending::Cancelled(cause)));
-        self.verdict = Verdict::Failed(0, HandlerFailure::Cancelled(cause));
-        true
-    }
-}
-
 /// What a stretch of the loop came to.
-enum Asked<'a, C> {
+pub(crate) enum Asked<'a, C> {
     /// Everybody continued.
     End,
     /// One answered something else than a plain continue.
@@ -103,57 +29,179 @@ enum Asked<'a, C> {
     Waiting(BoxFuture<'a, Answer<C>>),
 }
 
-/// Asks from `at` on while the answer is a plain continue. Whoever answers otherwise is left in `at`
-/// and its answer in `asked`, which is a parameter because a large value returned through
-/// `catch_unwind` costs more than the quiet calls before it.
-fn ask<'a, C>(
-    handlers: &'a [Arc<dyn Interceptor<C>>],
+/// Asks the ordinary registrations from `at` on while the answer is a plain continue. Whoever answers
+/// otherwise, or panics, is left in `at` and its answer in `asked`, which is a parameter because a
+/// large value returned through `catch_unwind` costs more than the quiet calls before it.
+#[inline]
+pub(crate) fn stretch<'a, C>(
+    plan: &'a Compiled<C>,
     at: &mut usize,
     context: &'a C,
     scope: &'a Scope,
-    mut waker: Option<&mut Context<'_>>,
+    cx: &mut Context<'_>,
     asked: &mut Asked<'a, C>,
 ) {
-    loop {
-        let answer = match (first_loud(handlers, at, context, scope), waker.as_mut()) {
-            (None, _) => return,
-            (Some(Step::Ready(answer)), _) => answer,
-            (Some(Step::Later(_)), None) => Err(HandlerFailure::fatal(AnsweredLater)),
-            (Some(Step::Later(mut future)), Some(cx)) => match future.as_mut().poll(cx) {
-                Poll::Ready(Ok(Decision::Continue(None))) => {
-                    *at += 1;
+    if let Err(panic) = contain(|| ask(&plan.ordinary, at, context, scope, cx, asked)) {
+        *asked = Asked::Answer(Err(panic));
+    }
+}
+
+/// The same where nobody can wait.
+#[inline]
+pub(crate) fn stretch_now<'a, C>(
+    plan: &'a Compiled<C>,
+    at: &mut usize,
+    context: &'a C,
+    scope: &'a Scope,
+    asked: &mut Asked<'a, C>,
+) {
+    if let Err(panic) = contain(|| ask_now(&plan.ordinary, at, context, scope, asked)) {
+        *asked = Asked::Answer(Err(panic));
+    }
+}
+
+// The two loops stay functions of their own: the few values that a quiet call needs then stay in
+// registers.
+#[inline(never)]
+fn ask<'a, C>(
+    handlers: &'a [Box<dyn Interceptor<C>>],
+    at: &mut usize,
+    context: &'a C,
+    scope: &'a Scope,
+    cx: &mut Context<'_>,
+    asked: &mut Asked<'a, C>,
+) {
+    let mut index = *at;
+    while let Some(handler) = handlers.get(index) {
+        *at = index;
+        index += 1;
+        // Looked at in place, and forgotten since it owns nothing: moving or dropping a quiet answer
+        // costs more than the call.
+        *asked = match handler.intercept(context, scope) {
+            step if is_quiet(&step) => {
+                std::mem::forget(step);
+                continue;
+            }
+            Step::Ready(answer) => Asked::Answer(answer),
+            Step::Later(mut future) => match future.as_mut().poll(cx) {
+                polled if matches!(polled, Poll::Ready(Ok(Decision::Continue(None)))) => {
+                    std::mem::forget(polled);
                     continue;
                 }
-                Poll::Ready(answer) => answer,
-                Poll::Pending => {
-                    *asked = Asked::Waiting(future);
-                    return;
-                }
+                Poll::Ready(answer) => Asked::Answer(answer),
+                Poll::Pending => Asked::Waiting(future),
             },
         };
-        *asked = Asked::Answer(answer);
         return;
     }
 }
 
-/// The first step from `at` on that is not a plain continue at once.
-fn first_loud<'a, C>(
-    handlers: &'a [Arc<dyn Interceptor<C>>],
+#[inline(always)]
+fn ask_now<'a, C>(
+    handlers: &'a [Box<dyn Interceptor<C>>],
     at: &mut usize,
     context: &'a C,
     scope: &'a Scope,
-) -> Option<Step<'a, Answer<C>>> {
-    while let Some(handler) = handlers.get(*at) {
+    asked: &mut Asked<'a, C>,
+) {
+    let mut index = *at;
+    while let Some(handler) = handlers.get(index) {
+        *at = index;
+        index += 1;
         let step = handler.intercept(context, scope);
-        // Looked at in place, and forgotten since it owns nothing: moving or dropping a quiet step
-        // costs more than the call.
-        if !matches!(step, Step::Ready(Ok(Decision::Continue(None)))) {
-            return Some(step);
+        if is_quiet(&step) {
+            std::mem::forget(step);
+            continue;
         }
-        std::mem::forget(step);
-        *at += 1;
+        *asked = at_once(step);
+        return;
     }
-    None
+}
+
+#[inline]
+fn is_quiet<C>(step: &Step<'_, Answer<C>>) -> bool {
+    matches!(step, Step::Ready(Ok(Decision::Continue(None))))
+}
+
+#[cold]
+#[inline(never)]
+fn at_once<'a, C>(step: Step<'a, Answer<C>>) -> Asked<'a, C> {
+    Asked::Answer(match step {
+        Step::Ready(answer) => answer,
+        Step::Later(_) => Err(HandlerFailure::fatal(AnsweredLater)),
+    })
+}
+
+impl<'a, C> Asked<'a, C> {
+    /// The answer, waited for if need be; `None` when everybody continued.
+    pub(crate) async fn answer(
+        self,
+        plan: &Compiled<C>,
+        at: usize,
+        scope: &Scope,
+    ) -> Option<Answer<C>> {
+        match self {
+            Self::End => None,
+            Self::Answer(answer) => Some(answer),
+            Self::Waiting(future) => {
+                let cooperation = plan.outline.places[at].cooperation;
+                Some(wait(future, scope, cooperation).await)
+            }
+        }
+    }
+
+    /// The same where nobody can wait, and nobody was left waiting.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn answer_now(self) -> Option<Answer<C>> {
+        match self {
+            Self::End => None,
+            Self::Answer(answer) => Some(answer),
+            Self::Waiting(_) => Some(Err(HandlerFailure::fatal(AnsweredLater))),
+        }
+    }
+}
+
+impl<C> Run<'_, C> {
+    /// Goes on behind the answer of the registration `at`, which was the first that is not a plain
+    /// continue.
+    pub(crate) async fn ordinary(&mut self, mut at: usize, first: Answer<C>, scope: &Scope) {
+        let mut loud = Some(first);
+        while let Some(loudly) = loud {
+            if self.settle(at, loudly).is_break() {
+                return;
+            }
+            at += 1;
+            let mut asked = Asked::End;
+            let (plan, context) = (self.plan, &self.context);
+            poll_fn(|cx| {
+                stretch(plan, &mut at, context, scope, cx, &mut asked);
+                Poll::Ready(())
+            })
+            .await;
+            loud = asked.answer(plan, at, scope).await;
+        }
+    }
+
+    /// The same without waiting.
+    pub(crate) fn ordinary_sync(&mut self, mut at: usize, first: Answer<C>, scope: &Scope) {
+        let mut loud = Some(first);
+        while let Some(loudly) = loud {
+            if self.settle(at, loudly).is_break() {
+                return;
+            }
+            at += 1;
+            let mut asked = Asked::End;
+            stretch_now(self.plan, &mut at, &self.context, scope, &mut asked);
+            loud = asked.answer_now();
+        }
+    }
+
+    /// Entering a chain is a wait that a standing request fails.
+    pub(crate) fn cancelled_before(&mut self, cause: CancelCause) {
+        self.note(0, Note::Ended(Ending::Cancelled(cause)));
+        self.verdict = Verdict::Failed(0, HandlerFailure::Cancelled(cause));
+    }
 }
 
 /// An interceptor answered later where its caller cannot wait.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use serde_json::json;
 
-use crate::cancel::Cooperation;
+use crate::cancel::{CancelCause, Cooperation, Scope};
 use crate::declare::{CallableRef, SnapshotEnvelope};
 use crate::intercept::error::{PlanBuildError, TEARDOWN_BUDGET_MAX};
 use crate::intercept::interceptor::Interceptor;
@@ -35,7 +35,7 @@ use crate::name::{RegistrationName, StageName};
 ///         RegistrationName::new(name)?,
 ///         stage.clone(),
 ///         order,
-///         Arc::new(intercept_fn(|_: &u32| Ok(Decision::CONTINUE))),
+///         intercept_fn(|_: &u32| Ok(Decision::CONTINUE)),
 ///     ))
 /// };
 /// let plan = PlanBuilder::new(order)
@@ -97,7 +97,7 @@ impl<C> PlanBuilder<C> {
         sorted.sort_by_key(|(stage, registration)| (*stage, registration.order));
         let teardown_from =
             sorted.partition_point(|(stage, _)| matches!(stages[*stage].kind, StageKind::Ordinary));
-        let (handlers, places) = sorted
+        let (mut handlers, places) = sorted
             .into_iter()
             .map(|(stage, registration)| {
                 let place = Place {
@@ -110,10 +110,11 @@ impl<C> PlanBuilder<C> {
                 (registration.handler, place)
             })
             .unzip::<_, _, Vec<_>, Vec<_>>();
+        let teardown = handlers.split_off(teardown_from);
         Ok(InterceptorPlan {
             compiled: Arc::new(Compiled {
-                handlers: handlers.into(),
-                teardown_from,
+                ordinary: handlers.into(),
+                teardown: teardown.into(),
                 outline: Outline {
                     places: places.into(),
                     stages: stages.into(),
@@ -187,11 +188,29 @@ pub struct InterceptorPlan<C> {
 }
 
 pub(crate) struct Compiled<C> {
-    /// Apart from their names: the loop over a quiet chain touches nothing else.
-    pub(crate) handlers: Box<[Arc<dyn Interceptor<C>>]>,
-    /// The index of the first registration of a teardown stage.
-    pub(crate) teardown_from: usize,
+    /// Those of the ordinary stages, apart from their names: the loop over a quiet chain touches
+    /// nothing else.
+    pub(crate) ordinary: Box<[Box<dyn Interceptor<C>>]>,
+    /// Those of the teardown stages, which stand behind the others in the outline.
+    pub(crate) teardown: Box<[Box<dyn Interceptor<C>>]>,
     pub(crate) outline: Outline,
+}
+
+impl<C> Compiled<C> {
+    /// The standing request that keeps the chain from asking anybody. Entering a chain is a wait,
+    /// unless there is nobody to ask.
+    #[inline]
+    pub(crate) fn standing(&self, scope: &Scope) -> Option<CancelCause> {
+        let cause = scope.standing()?;
+        let somebody = !self.ordinary.is_empty() || !self.teardown.is_empty();
+        somebody.then_some(cause)
+    }
+
+    /// The interceptors of the teardown stages with their places in the plan.
+    pub(crate) fn teardown(&self) -> impl Iterator<Item = (usize, &dyn Interceptor<C>)> {
+        let handlers = self.teardown.iter().map(|handler| &**handler);
+        (self.ordinary.len()..).zip(handlers)
+    }
 }
 
 /// What a plan says without its handlers.
@@ -337,7 +356,7 @@ mod tests {
             RegistrationName::new(name).unwrap(),
             StageName::new(stage).unwrap(),
             order,
-            Arc::new(intercept_fn(|(): &()| Ok(Decision::CONTINUE))),
+            intercept_fn(|(): &()| Ok(Decision::CONTINUE)),
         )
     }
 

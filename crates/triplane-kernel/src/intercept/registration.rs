@@ -1,7 +1,6 @@
 //! One interceptor's place in a plan.
 
 use std::fmt;
-use std::sync::Arc;
 
 use crate::cancel::Cooperation;
 use crate::declare::CallableRef;
@@ -20,7 +19,7 @@ pub struct InterceptorRegistration<C> {
     /// The place within the stage, lowest first. Equal places keep the order of composition.
     pub order: i32,
     /// What is asked.
-    pub handler: Arc<dyn Interceptor<C>>,
+    pub handler: Box<dyn Interceptor<C>>,
     /// What a request to cancel does while the handler waits.
     pub cooperation: Cooperation,
     /// The durable name of the handler, for the plan's digest.
@@ -28,18 +27,19 @@ pub struct InterceptorRegistration<C> {
 }
 
 impl<C> InterceptorRegistration<C> {
-    /// A registration whose handler is dropped by a request to cancel.
+    /// A registration whose handler is dropped by a request to cancel. One handler for several
+    /// registrations is an [`Arc`](std::sync::Arc) of it.
     pub fn new(
         name: RegistrationName,
         stage: StageName,
         order: i32,
-        handler: Arc<dyn Interceptor<C>>,
+        handler: impl Interceptor<C> + 'static,
     ) -> Self {
         Self {
             name,
             stage,
             order,
-            handler,
+            handler: Box::new(handler),
             cooperation: Cooperation::Dropped,
             callable: None,
         }

@@ -1,7 +1,6 @@
 //! What a chain came to: the outcome, and what every registration of the plan did.
 
 use std::fmt;
-use std::sync::Arc;
 
 use crate::cancel::CancelCause;
 use crate::failure::HandlerFailure;
@@ -40,10 +39,11 @@ pub enum ChainOutcome<C> {
 /// The report of one run of a chain (ADR-0120 D2, `InterceptorReport`).
 ///
 /// It names every registration of the plan, in order. It is sparse inside: a registration that
-/// continued costs nothing, so that a quiet chain allocates nothing.
+/// continued costs nothing, so that a quiet chain allocates nothing. It borrows the plan from its
+/// chain; [`into_outcome`](Self::into_outcome) is what outlives the chain.
 #[must_use]
-pub struct InterceptorReport<C> {
-    plan: Arc<Compiled<C>>,
+pub struct InterceptorReport<'p, C> {
+    plan: &'p Compiled<C>,
     outcome: ChainOutcome<C>,
     notes: Notes,
 }
@@ -139,14 +139,20 @@ pub struct TeardownReport {
     pub budget_ran_out: bool,
 }
 
-impl<C> InterceptorReport<C> {
+impl<'p, C> InterceptorReport<'p, C> {
     #[inline]
-    pub(crate) fn new(plan: Arc<Compiled<C>>, outcome: ChainOutcome<C>, notes: Notes) -> Self {
+    pub(crate) fn new(plan: &'p Compiled<C>, outcome: ChainOutcome<C>, notes: Notes) -> Self {
         Self {
             plan,
             outcome,
             notes,
         }
+    }
+
+    /// The report of a chain in which everybody went on with the context as it was.
+    #[inline]
+    pub(crate) fn quiet(plan: &'p Compiled<C>, context: C) -> Self {
+        Self::new(plan, ChainOutcome::Proceed(context), Notes::new())
     }
 
     /// What the owner does next.
@@ -195,7 +201,7 @@ impl<C> InterceptorReport<C> {
                 }
                 let state = match (note, ended) {
                     (Some(note), _) => self.state(note),
-                    (None, Some(ending)) if index < self.plan.teardown_from => {
+                    (None, Some(ending)) if index < self.plan.ordinary.len() => {
                         EntryState::NotRun(ending)
                     }
                     (None, _) => EntryState::Continued,
@@ -255,7 +261,7 @@ impl<C> ChainOutcome<C> {
     }
 }
 
-impl<C: fmt::Debug> fmt::Debug for InterceptorReport<C> {
+impl<C: fmt::Debug> fmt::Debug for InterceptorReport<'_, C> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("InterceptorReport")
             .field("outcome", &self.outcome)

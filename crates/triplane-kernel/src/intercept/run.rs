@@ -1,7 +1,6 @@
 //! One run of a plan: the context as it is now, and what has been decided so far.
 
 use std::ops::ControlFlow;
-use std::sync::Arc;
 
 use crate::cancel::CancelCause;
 use crate::failure::{HandlerError, HandlerFailure};
@@ -25,15 +24,14 @@ pub(crate) enum Verdict {
 /// One run of a plan. The loop over the ordinary stages is in `intercept/ordinary.rs`, the one over
 /// the teardown stages in `intercept/teardown.rs`.
 pub(crate) struct Run<'p, C> {
-    pub(crate) plan: &'p Arc<Compiled<C>>,
+    pub(crate) plan: &'p Compiled<C>,
     pub(crate) context: C,
     pub(crate) verdict: Verdict,
     pub(crate) notes: Notes,
 }
 
 impl<'p, C> Run<'p, C> {
-    #[inline]
-    pub(crate) fn new(plan: &'p Arc<Compiled<C>>, context: C) -> Self {
+    pub(crate) fn new(plan: &'p Compiled<C>, context: C) -> Self {
         Self {
             plan,
             context,
@@ -155,19 +153,7 @@ impl<'p, C> Run<'p, C> {
         }
     }
 
-    #[inline]
-    pub(crate) fn finish(self) -> InterceptorReport<C> {
-        let plan = Arc::clone(self.plan);
-        // Apart from the rest, so that a quiet chain moves its context and nothing else.
-        if matches!(self.verdict, Verdict::Open) {
-            let outcome = ChainOutcome::Proceed(self.context);
-            return InterceptorReport::new(plan, outcome, self.notes);
-        }
-        self.decided(plan)
-    }
-
-    #[inline(never)]
-    fn decided(self, plan: Arc<Compiled<C>>) -> InterceptorReport<C> {
+    pub(crate) fn finish(self) -> InterceptorReport<'p, C> {
         let name = |index: usize| self.plan.outline.places[index].name.clone();
         let outcome = match self.verdict {
             Verdict::Open => ChainOutcome::Proceed(self.context),
@@ -182,7 +168,7 @@ impl<'p, C> Run<'p, C> {
                 by: name(index),
             },
         };
-        InterceptorReport::new(plan, outcome, self.notes)
+        InterceptorReport::new(self.plan, outcome, self.notes)
     }
 }
 

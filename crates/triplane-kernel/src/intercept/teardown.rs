@@ -48,14 +48,14 @@ impl<C> Run<'_, C> {
         let mut budget_ran_out = false;
         let cancelled_before = self.cancelled();
         let mut stage: Option<Stage> = None;
-        for index in self.plan.teardown_from..self.plan.handlers.len() {
+        for (index, handler) in self.plan.teardown() {
             let stage = self.enter(&mut stage, index, held.is_some());
             if stage.ran_out {
                 self.note(index, Note::NotRun(Ending::BudgetRanOut));
                 continue;
             }
             let shield = stage.shield.clone();
-            let asking = || self.plan.handlers[index].intercept(&self.context, &shield);
+            let asking = || handler.intercept(&self.context, &shield);
             let waited = match contain(asking) {
                 Err(failure) => Waited::Answered(Err(failure)),
                 Ok(Step::Ready(answer)) => Waited::Answered(answer),
@@ -96,8 +96,8 @@ impl<C> Run<'_, C> {
     pub(crate) fn teardown_sync(&mut self) {
         let shield = Scope::new();
         let shielded = self.cancelled();
-        for index in self.plan.teardown_from..self.plan.handlers.len() {
-            let asking = || self.plan.handlers[index].intercept(&self.context, &shield);
+        for (index, handler) in self.plan.teardown() {
+            let asking = || handler.intercept(&self.context, &shield);
             let answer = match contain(asking) {
                 Err(failure) => Err(failure),
                 Ok(Step::Ready(answer)) => answer,
@@ -128,7 +128,7 @@ impl<C> Run<'_, C> {
     }
 
     fn rest_not_run(&mut self, from: usize) {
-        for index in from..self.plan.handlers.len() {
+        for index in from..self.plan.outline.places.len() {
             self.note(index, Note::NotRun(Ending::Stopped));
         }
     }
