@@ -66,16 +66,21 @@ impl Keyed for Signal {
     }
 }
 
-/// What one emission to this many ready handlers allocates, the end of its report included.
-fn emission(policy: DispatchPolicy, handlers: usize, declared: Declared) -> usize {
-    let dispatcher = FanoutDispatcher::<Signal>::new(policy);
+/// What one emission to this many ready handlers that return `T` allocates, the end of its report
+/// included.
+fn emission<T: Default + Send + 'static>(
+    policy: DispatchPolicy,
+    handlers: usize,
+    declared: Declared,
+) -> usize {
+    let dispatcher = FanoutDispatcher::<Signal, T>::new(policy);
     for index in 0..handlers {
         let name = RegistrationName::new(index.to_string()).unwrap();
         let registration = match declared {
-            Declared::Sync => Registration::sync(name, handler_fn(|_: &Signal| Ok(()))),
+            Declared::Sync => Registration::sync(name, handler_fn(|_: &Signal| Ok(T::default()))),
             Declared::Async => Registration::asynchronous(
                 name,
-                async_handler_fn(|_: &Signal, _| Box::pin(async { Ok(()) })),
+                async_handler_fn(|_: &Signal, _| Box::pin(async { Ok(T::default()) })),
             ),
         };
         dispatcher.register(registration.on(Key::from_static("kind")));
@@ -88,19 +93,30 @@ fn emission(policy: DispatchPolicy, handlers: usize, declared: Declared) -> usiz
 }
 
 fn fan_outs() {
-    let in_order = DispatchPolicy::isolated_in_order;
-    let beside = profile::scheduler_signal_bus;
-    for handlers in [1, 8, 64] {
-        // The values; and the box of each future.
-        assert_eq!(emission(in_order(), handlers, Declared::Sync), 1);
-        assert_eq!(emission(beside(), handlers, Declared::Sync), 1);
+    let policies = [
+        DispatchPolicy::isolated_in_order,
+        profile::scheduler_signal_bus,
+    ];
+    for (policy, handlers) in policies
+        .into_iter()
+        .flat_map(|p| [1, 8, 64].map(|n| (p, n)))
+    {
+        // The list of the values, when they have a size; and the box of each future.
+        assert_eq!(emission::<()>(policy(), handlers, Declared::Sync), 0);
+        assert_eq!(emission::<u64>(policy(), handlers, Declared::Sync), 1);
         assert_eq!(
-            emission(in_order(), handlers, Declared::Async),
+            emission::<()>(policy(), handlers, Declared::Async),
+            handlers
+        );
+        assert_eq!(
+            emission::<u64>(policy(), handlers, Declared::Async),
             handlers + 1
         );
-        assert_eq!(emission(beside(), handlers, Declared::Async), handlers + 1);
     }
-    assert_eq!(emission(in_order(), 0, Declared::Sync), 0);
+    assert_eq!(
+        emission::<u64>(DispatchPolicy::isolated_in_order(), 0, Declared::Sync),
+        0
+    );
 }
 
 fn chains() {

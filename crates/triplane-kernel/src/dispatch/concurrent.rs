@@ -7,11 +7,12 @@ use crate::contain::contain;
 use crate::dispatch::call::{Ended, cooperates};
 use crate::dispatch::gather::complete;
 use crate::dispatch::nesting;
+use crate::dispatch::outcomes::Outcomes;
 use crate::dispatch::phase::{Phase, Timer, YIELD_AFTER};
-use crate::dispatch::report::{HandlerOutcome, NotRun, Outcomes};
-use crate::dispatch::sequential::{Begun, begin, not_run, yield_now};
+use crate::dispatch::report::{HandlerOutcome, NotRun};
+use crate::dispatch::sequential::{Begun, Stretch, begin, not_run, yield_now};
 use crate::dispatch::stage::{Effect, Stage};
-use crate::dispatch::work::Pending;
+use crate::dispatch::work::{Pending, Work};
 
 /// Which handlers one pass calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,9 +22,10 @@ enum Pass {
     Inline,
 }
 
-/// Runs a concurrent phase.
-pub(crate) async fn run<S, T>(
-    phase: &Phase<'_, S, T>,
+/// Runs a concurrent phase, on from where its first stretch stopped if it is opened already.
+pub(crate) async fn run<'a, S, T>(
+    phase: &'a Phase<'_, S, T>,
+    opened: Option<(usize, Stretch<'a, T>)>,
     stage: &mut Stage,
     outcomes: &mut Outcomes<T>,
     timer: &mut Timer<'_>,
@@ -57,8 +59,17 @@ pub(crate) async fn run<S, T>(
         pending: Vec::new(),
         worst,
     };
+    let (mut just_polled, mut begin_at) = (true, 0);
+    if let Some((at, stretch)) = opened {
+        if matches!(stretch, Stretch::Yield) {
+            just_polled = false;
+            yield_now().await;
+            timer.look();
+        }
+        begin_at = calling.go_on(at, stretch);
+    }
     for pass in passes {
-        let mut next = 0;
+        let mut next = begin_at;
         while next < calling.matched.len() {
             if timer.expired {
                 calling.expire(next, *pass);
@@ -68,6 +79,7 @@ pub(crate) async fn run<S, T>(
             match stretch.await {
                 Ok(Called::All) => break,
                 Ok(Called::Enough) => {
+                    just_polled = false;
                     yield_now().await;
                     timer.look();
                 }
@@ -79,7 +91,7 @@ pub(crate) async fn run<S, T>(
         }
     }
     let Calling { pending, worst, .. } = calling;
-    complete(phase, stage, outcomes, pending, worst, timer).await;
+    complete(phase, stage, outcomes, pending, worst, just_polled, timer).await;
 }
 
 /// Whom the phase calls, by place in the roster. The selector is asked at the call.
@@ -156,7 +168,7 @@ struct Calling<'a, 'e, 's, S, T> {
     worst: Effect,
 }
 
-impl<S, T> Calling<'_, '_, '_, S, T>
+impl<'a, S, T> Calling<'a, '_, '_, S, T>
 where
     S: Send + Sync + 'static,
     T: Send + 'static,
@@ -180,6 +192,26 @@ where
         self.worst = self.worst.max(effect);
     }
 
+    /// Takes what the first stretch stopped at, and says where the calls go on.
+    fn go_on(&mut self, at: usize, stretch: Stretch<'a, T>) -> usize {
+        match stretch {
+            Stretch::End => return self.matched.len(),
+            Stretch::Yield => return at,
+            Stretch::Settle(ended) => self.note(at, ended),
+            Stretch::Predicate(failure) => self.note(at, Ended::Answered(Err(failure))),
+            Stretch::Waiting(work) | Stretch::Gathered(work) => self.wait_for(at, work),
+        }
+        at + 1
+    }
+
+    fn wait_for(&mut self, at: usize, work: Work<'a, T>) {
+        self.pending.push(Pending {
+            at,
+            cooperative: cooperates(&self.phase.list.entries[at]),
+            work: Some(work),
+        });
+    }
+
     /// Calls from `next` on, and leaves `next` at the one that panicked or that is to be called next.
     fn call(&mut self, next: &mut usize, pass: Pass, cx: &mut Context<'_>) -> Called {
         let _level = nesting::enter();
@@ -194,14 +226,13 @@ where
                 continue;
             }
             let entry = &self.phase.list.entries[at];
+            if self.phase.host.timed {
+                self.outcomes.began(at);
+            }
             match begin(self.phase, entry, cx) {
                 Begun::Value(value) => self.outcomes.value(at, value),
                 Begun::Ended(ended) => self.note(at, ended),
-                Begun::Waiting(work) | Begun::Gathered(work) => self.pending.push(Pending {
-                    at,
-                    cooperative: cooperates(entry),
-                    work: Some(work),
-                }),
+                Begun::Waiting(work) | Begun::Gathered(work) => self.wait_for(at, work),
             }
         }
         Called::All

@@ -89,6 +89,7 @@ where
             policy,
             index: RwLock::new(Index::new()),
             host: Host {
+                timed: false,
                 offload: Arc::new(SpawnBlocking),
                 detached: Detached::default(),
             },
@@ -114,6 +115,14 @@ where
     #[must_use]
     pub fn with_late_sink(mut self, sink: LateSink) -> Self {
         self.host.detached.sink = sink;
+        self
+    }
+
+    /// Reports how long each handler took, see [`DispatchEntry::took`](crate::DispatchEntry::took).
+    /// Otherwise nobody looks at a clock for it.
+    #[must_use]
+    pub fn with_durations(mut self) -> Self {
+        self.host.timed = true;
         self
     }
 

@@ -1,18 +1,21 @@
 //! One emission: its phases in order, and the report or error in the end.
 
 use std::pin::pin;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
+
+use tokio::time::Instant;
 
 use crate::cancel::Scope;
-use crate::dispatch::call::{Calls, EntryPoint};
+use crate::dispatch::call::EntryPoint;
 use crate::dispatch::concurrent;
 use crate::dispatch::error::DispatchError;
 use crate::dispatch::gather::{complete, poll_first};
 use crate::dispatch::index::List;
 use crate::dispatch::nesting;
+use crate::dispatch::outcomes::Outcomes;
 use crate::dispatch::phase::{Host, Phase, Timer};
-use crate::dispatch::report::{DispatchReport, HandlerOutcome, Outcomes};
-use crate::dispatch::sequential::{self, not_run};
+use crate::dispatch::report::{DispatchReport, HandlerOutcome};
+use crate::dispatch::sequential::{self, Stretch, not_run, stretch};
 use crate::dispatch::stage::{Effect, Ending, Set, Stage};
 use crate::policy::{DeadlineDisposition, DispatchConcurrency, DispatchPhase, DispatchPolicy};
 
@@ -31,37 +34,65 @@ where
 {
     nesting::check()?;
     let list = find()?;
-    let mut outcomes = Outcomes::with_capacity(list.entries.len());
+    let mut outcomes = Outcomes::new(list.entries.len(), host.timed);
     let mut ending: Option<Box<Ending>> = None;
-    let mut expired = false;
     for declared in policy.phases() {
-        let phase = Phase {
-            policy: declared,
-            calls: Calls::new(declared, from),
-            host,
-            list: &list,
-            signal,
-            scope,
-            inner: OnceLock::new(),
-        };
+        let phase = Phase::new(declared, from, host, &list, signal, scope);
         if let Some(ending) = &ending {
             not_run(&phase, 0, &mut outcomes, ending.not_run());
             continue;
         }
+        let mut opening = Opening::new(&phase);
         let ordered = policy.preserves_registration_order();
-        ending = run_phase(&phase, &mut outcomes, &mut expired, from, ordered).await;
+        // Until one does not answer at once, handlers beside each other are called as handlers one
+        // after the other are.
+        opening.called = match declared.concurrency {
+            DispatchConcurrency::Sequential => true,
+            DispatchConcurrency::Concurrent => ordered && !list.predicates,
+        };
+        if opening.called {
+            opening.stretch = stretch(&phase, &mut opening.at, &mut outcomes, from).await;
+            // Nearly every phase ends here: nobody failed, waits, or left anything to be gathered.
+            if matches!(opening.stretch, Stretch::End) {
+                continue;
+            }
+        }
+        ending = run_phase(&phase, opening, &mut outcomes, from, ordered).await;
     }
-    let report = DispatchReport::new(list, outcomes, expired);
+    let report = DispatchReport::new(list, outcomes);
     match ending {
         None => Ok(report),
         Some(ending) => conclude(*ending, report),
     }
 }
 
-async fn run_phase<S, T>(
-    phase: &Phase<'_, S, T>,
+/// What a phase has come to before its book is opened and its timer is made.
+struct Opening<'a, T> {
+    /// When the shared deadline is.
+    ends: Option<Instant>,
+    /// Whether the first stretch has run.
+    called: bool,
+    /// Where it stopped.
+    at: usize,
+    stretch: Stretch<'a, T>,
+}
+
+impl<T> Opening<'_, T> {
+    fn new<S>(phase: &Phase<'_, S, T>) -> Self {
+        let deadline = phase.policy.deadline.as_ref();
+        Self {
+            ends: deadline.map(|(deadline, _)| Instant::now() + deadline.duration()),
+            called: false,
+            at: 0,
+            stretch: Stretch::End,
+        }
+    }
+}
+
+async fn run_phase<'a, S, T>(
+    phase: &'a Phase<'_, S, T>,
+    opening: Opening<'a, T>,
     outcomes: &mut Outcomes<T>,
-    expired: &mut bool,
     from: EntryPoint,
     ordered: bool,
 ) -> Option<Box<Ending>>
@@ -76,9 +107,9 @@ where
         deadline,
         ..
     } = phase.policy;
-    let sleep = deadline.map(|(deadline, _)| tokio::time::sleep(deadline.duration()));
-    let mut sleep = pin!(sleep);
+    let mut sleep = pin!(None);
     let mut timer = Timer {
+        ends: opening.ends,
         sleep: sleep.as_mut(),
         expired: false,
     };
@@ -87,16 +118,20 @@ where
         _ => None,
     };
     let mut stage = Stage::new(*invocation, Set::Calls(*concurrency));
+    let Opening { at, stretch, .. } = opening;
     let gathered = match concurrency {
         DispatchConcurrency::Sequential => {
-            sequential::run(phase, &mut stage, outcomes, &mut timer, from).await
+            sequential::run(phase, at, stretch, &mut stage, outcomes, &mut timer, from).await
         }
         DispatchConcurrency::Concurrent => {
-            concurrent::run(phase, &mut stage, outcomes, &mut timer, ordered).await;
+            let opened = opening.called.then_some((at, stretch));
+            concurrent::run(phase, opened, &mut stage, outcomes, &mut timer, ordered).await;
             Vec::new()
         }
     };
-    *expired |= timer.expired;
+    if timer.expired {
+        outcomes.deadline_ran_out();
+    }
     let ending = stage.surface(disposition(&timer));
     let (None, Some(second)) = (&ending, returned_awaitables) else {
         for abandoned in gathered {
@@ -110,8 +145,13 @@ where
     let mut stage = Stage::new(*second, Set::ReturnedAwaitables);
     let mut pending = gathered;
     let worst: Effect = poll_first(phase, &mut stage, outcomes, &mut pending).await;
-    complete(phase, &mut stage, outcomes, pending, worst, &mut timer).await;
-    *expired |= timer.expired;
+    complete(
+        phase, &mut stage, outcomes, pending, worst, true, &mut timer,
+    )
+    .await;
+    if timer.expired {
+        outcomes.deadline_ran_out();
+    }
     stage.surface(disposition(&timer))
 }
 

@@ -9,8 +9,9 @@ use futures::stream::FuturesUnordered;
 
 use crate::cancel::CancelCause;
 use crate::dispatch::call::Ended;
+use crate::dispatch::outcomes::Outcomes;
 use crate::dispatch::phase::{Phase, Timer, YIELD_AFTER};
-use crate::dispatch::report::{HandlerOutcome, Outcomes};
+use crate::dispatch::report::HandlerOutcome;
 use crate::dispatch::stage::{Effect, Stage};
 use crate::dispatch::work::{Pending, Stop};
 use crate::policy::CompletionTiming;
@@ -49,13 +50,16 @@ pub(crate) async fn poll_first<S, T>(
 
 /// Waits until none is left: each has answered, was stopped, or goes on by itself.
 ///
-/// `first` is the gravest effect of the answers that are there already.
+/// `first` is the gravest effect of the answers that are there already, `just_polled` says that each
+/// of `pending` was polled in this very wake-up: a second poll in it would wake early what yields
+/// once.
 pub(crate) async fn complete<S, T>(
     phase: &Phase<'_, S, T>,
     stage: &mut Stage,
     outcomes: &mut Outcomes<T>,
     pending: Vec<Pending<'_, T>>,
     first: Effect,
+    mut just_polled: bool,
     timer: &mut Timer<'_>,
 ) where
     S: Send + Sync + 'static,
@@ -66,17 +70,21 @@ pub(crate) async fn complete<S, T>(
     }
     let mut rest = Rest {
         phase,
-        set: pending.into_iter().collect(),
+        fresh: pending.into_iter(),
+        set: FuturesUnordered::new(),
         asked: None,
     };
     if let Some(stop) = stage.stops(first) {
         rest.stop(stop, stage, outcomes);
+        just_polled = false;
     }
     let mut cancelled = pin!(phase.scope.cancelled());
     let (mut watching, mut ticking) = (true, true);
     loop {
         let event = poll_fn(|cx| {
-            if let Poll::Ready(event) = rest.poll(cx, stage, outcomes) {
+            if !std::mem::take(&mut just_polled)
+                && let Poll::Ready(event) = rest.poll(cx, stage, outcomes)
+            {
                 return Poll::Ready(event);
             }
             if watching && let Poll::Ready(cause) = cancelled.as_mut().poll(cx) {
@@ -112,6 +120,10 @@ pub(crate) async fn complete<S, T>(
 /// The handlers that have not answered.
 struct Rest<'p, 'a, S, T> {
     phase: &'p Phase<'p, S, T>,
+    /// Those that have been polled once, by the waker of the task. Most answer when the task is woken
+    /// for the first time, and asking each again is then cheaper than a waker for each.
+    fresh: std::vec::IntoIter<Pending<'a, T>>,
+    /// Those that are slower, each polled when its own waker was told.
     set: FuturesUnordered<Pending<'a, T>>,
     /// What those that are left have been asked to stop for.
     asked: Option<Stop>,
@@ -132,7 +144,17 @@ where
     ) -> Poll<Event> {
         let mut worst = Effect::GoOn;
         for _ in 0..YIELD_AFTER {
-            let Poll::Ready(next) = self.set.poll_next_unpin(cx) else {
+            let next = match self.fresh.next() {
+                Some(mut one) => match Pin::new(&mut one).poll(cx) {
+                    Poll::Ready(answered) => Poll::Ready(Some(answered)),
+                    Poll::Pending => {
+                        self.set.push(one);
+                        continue;
+                    }
+                },
+                None => self.set.poll_next_unpin(cx),
+            };
+            let Poll::Ready(next) = next else {
                 return match (stage.stops(worst), self.asked) {
                     (Some(stop), None) => Poll::Ready(Event::Stop(stop)),
                     _ => Poll::Pending,
@@ -155,7 +177,8 @@ where
 
     /// Those that are left, in the order of registration: the set gives them back in another one.
     fn take(&mut self) -> Vec<Pending<'a, T>> {
-        let mut left: Vec<_> = std::mem::take(&mut self.set).into_iter().collect();
+        let set = std::mem::take(&mut self.set);
+        let mut left: Vec<_> = self.fresh.by_ref().chain(set).collect();
         left.sort_unstable_by_key(|one| one.at);
         left
     }

@@ -19,6 +19,7 @@ mod handler;
 mod offload;
 mod registration;
 mod index;
+mod outcomes;
 mod report;
 mod error;
 mod snapshot;

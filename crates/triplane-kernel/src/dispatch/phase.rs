@@ -5,11 +5,11 @@ use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll};
 
 use futures::future::BoxFuture;
-use tokio::time::Sleep;
+use tokio::time::{Instant, Sleep, sleep_until};
 
 use crate::cancel::Scope;
 use crate::contain::contain;
-use crate::dispatch::call::{Calls, Ended, Pause, cooperates, owned};
+use crate::dispatch::call::{Calls, Ended, EntryPoint, Pause, cooperates, owned};
 use crate::dispatch::detached::Detached;
 use crate::dispatch::index::{Entry, List};
 use crate::dispatch::offload::Offload;
@@ -20,6 +20,8 @@ use crate::policy::{CompletionTiming, DispatchConcurrency, DispatchPhase};
 /// What the dispatcher lends to its emissions.
 #[derive(Debug)]
 pub(crate) struct Host {
+    /// Whether reports say how long each handler took.
+    pub(crate) timed: bool,
     pub(crate) offload: Arc<dyn Offload>,
     pub(crate) detached: Detached,
 }
@@ -32,6 +34,8 @@ pub(crate) const YIELD_AFTER: usize = 256;
 pub(crate) struct Phase<'e, S, T> {
     pub(crate) policy: &'e DispatchPhase,
     pub(crate) calls: Calls,
+    /// Whether a handler may outlive the emission.
+    pub(crate) detaches: bool,
     pub(crate) host: &'e Host,
     pub(crate) list: &'e List<S, T>,
     pub(crate) signal: &'e Arc<S>,
@@ -41,12 +45,35 @@ pub(crate) struct Phase<'e, S, T> {
     pub(crate) inner: OnceLock<Scope>,
 }
 
-impl<S, T> Phase<'_, S, T> {
+impl<'e, S, T> Phase<'e, S, T> {
+    pub(crate) fn new(
+        policy: &'e DispatchPhase,
+        from: EntryPoint,
+        host: &'e Host,
+        list: &'e List<S, T>,
+        signal: &'e Arc<S>,
+        scope: &'e Scope,
+    ) -> Self {
+        let last = policy.returned_awaitables.unwrap_or(policy.invocation);
+        Self {
+            policy,
+            calls: Calls::new(policy, from),
+            detaches: last.completion() == CompletionTiming::DetachBounded,
+            host,
+            list,
+            signal,
+            scope,
+            inner: OnceLock::new(),
+        }
+    }
+
+    #[inline]
     pub(crate) fn selects(&self, entry: &Entry<S, T>) -> bool {
         self.policy.selector.selects(entry.registration.declared)
     }
 
     /// Asks the predicate, if there is one.
+    #[inline]
     pub(crate) fn matches(&self, entry: &Entry<S, T>) -> Result<bool, HandlerFailure> {
         match &entry.registration.predicate {
             None => Ok(true),
@@ -60,9 +87,17 @@ impl<S, T> Phase<'_, S, T> {
     /// does must see the requests of this phase too. Beside others it gets a scope apart from the
     /// emitter's, whose request the phase passes on: a request made once would otherwise reach
     /// only the first that waits.
+    #[inline]
     pub(crate) fn scope_of(&self, entry: &Entry<S, T>) -> &Scope {
+        if cooperates(entry) {
+            self.scope_of_cooperative()
+        } else {
+            self.scope
+        }
+    }
+
+    fn scope_of_cooperative(&self) -> &Scope {
         match self.policy.concurrency {
-            _ if !cooperates(entry) => self.scope,
             DispatchConcurrency::Sequential
                 if self.policy.deadline.is_none() && !self.gathers() =>
             {
@@ -75,15 +110,6 @@ impl<S, T> Phase<'_, S, T> {
                 self.inner.get_or_init(Scope::new)
             }
         }
-    }
-
-    /// Whether a handler may outlive the emission.
-    pub(crate) fn detaches(&self) -> bool {
-        let last = self
-            .policy
-            .returned_awaitables
-            .unwrap_or(self.policy.invocation);
-        last.completion() == CompletionTiming::DetachBounded
     }
 
     pub(crate) fn gathers(&self) -> bool {
@@ -121,16 +147,24 @@ where
 
 /// The shared deadline of a phase.
 pub(crate) struct Timer<'t> {
+    /// When time is up.
+    pub(crate) ends: Option<Instant>,
+    /// Made at the first wait: a phase in which nobody waits needs no timer.
     pub(crate) sleep: Pin<&'t mut Option<Sleep>>,
     pub(crate) expired: bool,
 }
 
 impl Timer<'_> {
     pub(crate) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
-        let Some(sleep) = self.sleep.as_mut().as_pin_mut() else {
+        let Some(ends) = self.ends else {
             return Poll::Pending;
         };
-        std::task::ready!(sleep.poll(cx));
+        if self.sleep.is_none() {
+            self.sleep.set(Some(sleep_until(ends)));
+        }
+        if let Some(sleep) = self.sleep.as_mut().as_pin_mut() {
+            std::task::ready!(sleep.poll(cx));
+        }
         self.expired = true;
         Poll::Ready(())
     }
@@ -138,8 +172,8 @@ impl Timer<'_> {
     /// Looks at the clock. Handlers that never wait are not interrupted, so that a phase looks
     /// again whenever it has waited.
     pub(crate) fn look(&mut self) -> bool {
-        if let Some(sleep) = self.sleep.as_ref().as_pin_ref()
-            && sleep.deadline() <= tokio::time::Instant::now()
+        if let Some(ends) = self.ends
+            && ends <= Instant::now()
         {
             self.expired = true;
         }

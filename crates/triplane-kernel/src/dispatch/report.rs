@@ -3,9 +3,11 @@
 use std::convert::Infallible;
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::cancel::CancelCause;
 use crate::dispatch::index::Roster;
+use crate::dispatch::outcomes::{Other, Outcomes};
 use crate::dispatch::registration::RegistrationId;
 use crate::failure::HandlerFailure;
 use crate::name::RegistrationName;
@@ -57,10 +59,10 @@ pub enum NotRun {
 }
 
 impl<T, F> HandlerOutcome<T, F> {
-    /// The same outcome around another value.
-    fn map<U>(self, map: impl FnOnce(T) -> U) -> HandlerOutcome<U, F> {
-        match self {
-            Self::Value(value) => HandlerOutcome::Value(map(value)),
+    /// The value, or else the same outcome without its place for one.
+    pub(crate) fn split(self) -> Result<T, HandlerOutcome<Infallible, F>> {
+        Err(match self {
+            Self::Value(value) => return Ok(value),
             Self::Failed(failure) => HandlerOutcome::Failed(failure),
             Self::PredicateFailed(failure) => HandlerOutcome::PredicateFailed(failure),
             Self::Cancelled(cause) => HandlerOutcome::Cancelled(cause),
@@ -72,7 +74,7 @@ impl<T, F> HandlerOutcome<T, F> {
             Self::Overflowed => HandlerOutcome::Overflowed,
             Self::Unawaited => HandlerOutcome::Unawaited,
             Self::NotRun(why) => HandlerOutcome::NotRun(why),
-        }
+        })
     }
 
     /// The failure of the handler or of its predicate.
@@ -80,23 +82,6 @@ impl<T, F> HandlerOutcome<T, F> {
         match self {
             Self::Failed(failure) | Self::PredicateFailed(failure) => Some(failure),
             _ => None,
-        }
-    }
-
-    fn as_ref(&self) -> HandlerOutcome<&T, &F> {
-        match self {
-            Self::Value(value) => HandlerOutcome::Value(value),
-            Self::Failed(failure) => HandlerOutcome::Failed(failure),
-            Self::PredicateFailed(failure) => HandlerOutcome::PredicateFailed(failure),
-            Self::Cancelled(cause) => HandlerOutcome::Cancelled(*cause),
-            Self::CancelledBySibling => HandlerOutcome::CancelledBySibling,
-            Self::TimedOut => HandlerOutcome::TimedOut,
-            Self::AbandonedUnknown => HandlerOutcome::AbandonedUnknown,
-            Self::CancelledBeforeStart => HandlerOutcome::CancelledBeforeStart,
-            Self::Detached => HandlerOutcome::Detached,
-            Self::Overflowed => HandlerOutcome::Overflowed,
-            Self::Unawaited => HandlerOutcome::Unawaited,
-            Self::NotRun(why) => HandlerOutcome::NotRun(*why),
         }
     }
 }
@@ -110,6 +95,10 @@ pub struct DispatchEntry<'a, T> {
     pub name: &'a RegistrationName,
     /// What its handler came to.
     pub outcome: HandlerOutcome<&'a T, &'a HandlerFailure>,
+    /// The time from the call of the handler to its answer, waits included. `None` unless the
+    /// dispatcher was made [`with_durations`](crate::FanoutDispatcher::with_durations), and for a
+    /// handler that was not called.
+    pub took: Option<Duration>,
 }
 
 /// The report of one emission (ADR-0120 D2, `DispatchReport`).
@@ -119,88 +108,23 @@ pub struct DispatchEntry<'a, T> {
 pub struct DispatchReport<T = ()> {
     roster: Arc<dyn Roster>,
     outcomes: Outcomes<T>,
-    /// The others that the error around this report raises, by index.
-    raised: Vec<usize>,
-    deadline_exceeded: bool,
-}
-
-/// What the handlers came to, by their place in the roster. Values stand apart: nearly every handler
-/// returns one, and an outcome is as large as the largest failure.
-pub(crate) struct Outcomes<T> {
-    values: Vec<(usize, T)>,
-    others: Vec<(usize, HandlerOutcome<Infallible>)>,
-}
-
-impl<T> Outcomes<T> {
-    pub(crate) fn with_capacity(handlers: usize) -> Self {
-        Self {
-            values: Vec::with_capacity(handlers),
-            others: Vec::new(),
-        }
-    }
-
-    pub(crate) fn value(&mut self, at: usize, value: T) {
-        self.values.push((at, value));
-    }
-
-    pub(crate) fn note(&mut self, at: usize, outcome: HandlerOutcome<T>) {
-        let other = match outcome {
-            HandlerOutcome::Value(value) => return self.value(at, value),
-            HandlerOutcome::Failed(failure) => HandlerOutcome::Failed(failure),
-            HandlerOutcome::PredicateFailed(failure) => HandlerOutcome::PredicateFailed(failure),
-            HandlerOutcome::Cancelled(cause) => HandlerOutcome::Cancelled(cause),
-            HandlerOutcome::CancelledBySibling => HandlerOutcome::CancelledBySibling,
-            HandlerOutcome::TimedOut => HandlerOutcome::TimedOut,
-            HandlerOutcome::AbandonedUnknown => HandlerOutcome::AbandonedUnknown,
-            HandlerOutcome::CancelledBeforeStart => HandlerOutcome::CancelledBeforeStart,
-            HandlerOutcome::Detached => HandlerOutcome::Detached,
-            HandlerOutcome::Overflowed => HandlerOutcome::Overflowed,
-            HandlerOutcome::Unawaited => HandlerOutcome::Unawaited,
-            HandlerOutcome::NotRun(why) => HandlerOutcome::NotRun(why),
-        };
-        self.others.push((at, other));
-    }
-
-    /// Puts what came in the order of time into the order of registration.
-    #[inline]
-    fn sort(&mut self) {
-        if !self.values.is_sorted_by_key(|(at, _)| *at) {
-            self.values.sort_unstable_by_key(|(at, _)| *at);
-        }
-        if !self.others.is_empty() {
-            self.others.sort_unstable_by_key(|(at, _)| *at);
-        }
-    }
-
-    fn len(&self) -> usize {
-        self.values.len() + self.others.len()
-    }
 }
 
 impl<T> DispatchReport<T> {
     #[inline]
-    pub(crate) fn new(
-        roster: Arc<dyn Roster>,
-        mut outcomes: Outcomes<T>,
-        deadline_exceeded: bool,
-    ) -> Self {
+    pub(crate) fn new(roster: Arc<dyn Roster>, mut outcomes: Outcomes<T>) -> Self {
         outcomes.sort();
-        Self {
-            roster,
-            outcomes,
-            raised: Vec::new(),
-            deadline_exceeded,
-        }
+        Self { roster, outcomes }
     }
 
     /// The matched registrations, in the order of registration.
     pub fn entries(&self) -> impl ExactSizeIterator<Item = DispatchEntry<'_, T>> {
-        let mut values = self.outcomes.values.iter().peekable();
-        let mut others = self.outcomes.others.iter().peekable();
+        let mut values = self.outcomes.values().peekable();
+        let mut others = self.outcomes.others().iter().peekable();
         (0..self.len()).map(move |_| {
             let at_most = others.peek().map_or(usize::MAX, |(at, _)| *at);
             match values.next_if(|(at, _)| *at < at_most) {
-                Some((at, value)) => self.entry(*at, HandlerOutcome::Value(value)),
+                Some((at, value)) => self.entry(at, HandlerOutcome::Value(value)),
                 None => match others.next() {
                     Some((at, other)) => self.entry(*at, borrowed(other)),
                     None => unreachable!("there are as many entries as outcomes"),
@@ -221,35 +145,31 @@ impl<T> DispatchReport<T> {
 
     /// The returned values, in the order of registration.
     pub fn into_values(self) -> impl Iterator<Item = T> {
-        self.outcomes.values.into_iter().map(|(_, value)| value)
+        self.outcomes.values.into_iter()
     }
 
     /// The failures of handlers and predicates, in the order of registration; cancellations are not
     /// among them.
     pub fn failures(&self) -> impl Iterator<Item = (&RegistrationName, &HandlerFailure)> {
-        self.outcomes
-            .others
-            .iter()
-            .filter_map(|(at, other)| match other {
-                HandlerOutcome::Failed(failure) | HandlerOutcome::PredicateFailed(failure) => {
-                    Some((self.roster.name(*at), failure))
-                }
-                _ => None,
-            })
+        let others = self.outcomes.others().iter();
+        others.filter_map(|(at, other)| match other {
+            HandlerOutcome::Failed(failure) | HandlerOutcome::PredicateFailed(failure) => {
+                Some((self.roster.name(*at), failure))
+            }
+            _ => None,
+        })
     }
 
     /// What the error around this report raises, in the order of registration: failures, and
     /// cancellations that the policy collects beside them. Empty in a report that is no error's.
     pub fn raised(&self) -> impl ExactSizeIterator<Item = DispatchEntry<'_, T>> {
-        self.raised.iter().map(|&index| {
-            let (at, other) = &self.outcomes.others[index];
-            self.entry(*at, borrowed(other))
-        })
+        let raised = self.outcomes.raised();
+        raised.map(|(at, other)| self.entry(*at, borrowed(other)))
     }
 
     /// Whether the deadline of a phase ran out.
     pub fn deadline_exceeded(&self) -> bool {
-        self.deadline_exceeded
+        self.outcomes.deadline_exceeded()
     }
 
     fn entry<'a>(
@@ -261,27 +181,34 @@ impl<T> DispatchReport<T> {
             id: self.roster.id(at),
             name: self.roster.name(at),
             outcome,
+            took: self.outcomes.took(at),
         }
     }
 
     /// The report inside an error that raises the registrations at these places of the roster.
     pub(crate) fn raising(self, places: &[usize]) -> DispatchReport {
-        let Outcomes { values, others } = self.outcomes;
-        let raised = (0..others.len()).filter(|&index| places.contains(&others[index].0));
         DispatchReport {
-            raised: raised.collect(),
             roster: self.roster,
-            outcomes: Outcomes {
-                values: values.into_iter().map(|(at, _)| (at, ())).collect(),
-                others,
-            },
-            deadline_exceeded: self.deadline_exceeded,
+            outcomes: self.outcomes.raising(places),
         }
     }
 }
 
-fn borrowed<T>(other: &HandlerOutcome<Infallible>) -> HandlerOutcome<&T, &HandlerFailure> {
-    other.as_ref().map(|never| match *never {})
+fn borrowed<T>(other: &Other) -> HandlerOutcome<&T, &HandlerFailure> {
+    match other {
+        HandlerOutcome::Value(never) => match *never {},
+        HandlerOutcome::Failed(failure) => HandlerOutcome::Failed(failure),
+        HandlerOutcome::PredicateFailed(failure) => HandlerOutcome::PredicateFailed(failure),
+        HandlerOutcome::Cancelled(cause) => HandlerOutcome::Cancelled(*cause),
+        HandlerOutcome::CancelledBySibling => HandlerOutcome::CancelledBySibling,
+        HandlerOutcome::TimedOut => HandlerOutcome::TimedOut,
+        HandlerOutcome::AbandonedUnknown => HandlerOutcome::AbandonedUnknown,
+        HandlerOutcome::CancelledBeforeStart => HandlerOutcome::CancelledBeforeStart,
+        HandlerOutcome::Detached => HandlerOutcome::Detached,
+        HandlerOutcome::Overflowed => HandlerOutcome::Overflowed,
+        HandlerOutcome::Unawaited => HandlerOutcome::Unawaited,
+        HandlerOutcome::NotRun(why) => HandlerOutcome::NotRun(*why),
+    }
 }
 
 impl<T: fmt::Debug> fmt::Debug for DispatchReport<T> {

@@ -10,15 +10,16 @@ use crate::dispatch::call::{Awaitable, Ended, EntryPoint, Pause, cooperates};
 use crate::dispatch::handler::Called;
 use crate::dispatch::index::Entry;
 use crate::dispatch::nesting;
+use crate::dispatch::outcomes::Outcomes;
 use crate::dispatch::phase::{Phase, Timer, YIELD_AFTER};
-use crate::dispatch::report::{HandlerOutcome, NotRun, Outcomes};
+use crate::dispatch::report::{HandlerOutcome, NotRun};
 use crate::dispatch::stage::{Effect, Stage};
 use crate::dispatch::work::{Pending, Stop, Work, dropping};
 use crate::failure::HandlerFailure;
 use crate::policy::CompletionTiming;
 
 /// What a stretch of calls came to, at the entry where it stopped.
-enum Stretch<'a, T> {
+pub(crate) enum Stretch<'a, T> {
     /// Everybody was called.
     End,
     /// One did not simply return a value.
@@ -33,9 +34,36 @@ enum Stretch<'a, T> {
     Yield,
 }
 
-/// Runs the calls of a sequential phase; what is to be gathered is returned.
+/// Calls from `at` on while each returns a value, and leaves `at` at the last called.
+#[inline]
+pub(crate) async fn stretch<'a, S, T>(
+    phase: &'a Phase<'_, S, T>,
+    at: &mut usize,
+    outcomes: &mut Outcomes<T>,
+    from: EntryPoint,
+) -> Stretch<'a, T>
+where
+    S: Send + Sync + 'static,
+    T: Send + 'static,
+{
+    let mut stretch = Stretch::End;
+    poll_fn(|cx| {
+        // Apart from the result of `contain`, which a stretch would make as large as itself.
+        if let Err(panic) = contain(|| call(phase, at, outcomes, from, cx, &mut stretch)) {
+            stretch = Stretch::Settle(Ended::Answered(Err(panic)));
+        }
+        Poll::Ready(())
+    })
+    .await;
+    stretch
+}
+
+/// Runs the calls of a sequential phase on from a stretch that stopped; what is to be gathered is
+/// returned.
 pub(crate) async fn run<'a, S, T>(
     phase: &'a Phase<'_, S, T>,
+    mut at: usize,
+    mut stopped: Stretch<'a, T>,
     stage: &mut Stage,
     outcomes: &mut Outcomes<T>,
     timer: &mut Timer<'_>,
@@ -46,24 +74,12 @@ where
     T: Send + 'static,
 {
     let mut gathered = Vec::new();
-    let mut at = 0;
-    while at < phase.list.entries.len() {
-        let mut stretch = Stretch::End;
-        let contained = poll_fn(|cx| {
-            let calls = || call(phase, &mut at, outcomes, from, cx, &mut stretch);
-            Poll::Ready(contain(calls))
-        });
-        if let Err(panic) = contained.await {
-            stretch = Stretch::Settle(Ended::Answered(Err(panic)));
-        }
-        // Looked at in place: nearly always everybody was called, and a stretch is as large as the
-        // largest failure.
-        if matches!(stretch, Stretch::End) {
-            at = phase.list.entries.len();
-            break;
-        }
-        let settled = match stretch {
-            Stretch::End => break,
+    loop {
+        let settled = match stopped {
+            Stretch::End => {
+                at = phase.list.entries.len();
+                break;
+            }
             Stretch::Settle(ended) => {
                 let entry = &phase.list.entries[at];
                 Some(stage.take(&entry.registration.name, at, ended, None))
@@ -93,6 +109,7 @@ where
                 if timer.expired {
                     break;
                 }
+                stopped = stretch(phase, &mut at, outcomes, from).await;
                 continue;
             }
         };
@@ -108,6 +125,7 @@ where
                 break;
             }
         }
+        stopped = stretch(phase, &mut at, outcomes, from).await;
     }
     let why = match (stage.ended(), timer.expired) {
         (Some(ending), _) => ending.not_run(),
@@ -132,7 +150,6 @@ pub(crate) fn not_run<S, T>(
     }
 }
 
-/// Calls from `at` on while each returns a value, and leaves `at` at the last called.
 fn call<'a, S, T>(
     phase: &'a Phase<'_, S, T>,
     at: &mut usize,
@@ -163,6 +180,9 @@ fn call<'a, S, T>(
                 return;
             }
         }
+        if phase.host.timed {
+            outcomes.began(index);
+        }
         *stretch = match begin(phase, entry, cx) {
             Begun::Value(value) => {
                 outcomes.value(index, value);
@@ -186,7 +206,7 @@ pub(crate) enum Begun<'a, T> {
 }
 
 /// Calls one handler, and polls once what is to be awaited in its turn.
-#[inline]
+#[inline(always)]
 pub(crate) fn begin<'a, S, T>(
     phase: &'a Phase<'_, S, T>,
     entry: &'a Arc<Entry<S, T>>,
@@ -200,7 +220,7 @@ where
     if phase.calls.offloads(registration.declared) {
         return first_poll(phase.offload(entry), cx);
     }
-    if phase.detaches() {
+    if phase.detaches {
         return begin_owned(phase, entry, cx);
     }
     let scope = phase.scope_of(entry);

@@ -107,7 +107,7 @@ fn state(state: EntryState<'_>) -> String {
     }
 }
 
-fn show(report: &triplane_kernel::InterceptorReport<String>) -> String {
+fn show(report: &triplane_kernel::InterceptorReport<'_, String>) -> String {
     let outcome = match report.outcome() {
         ChainOutcome::Proceed(context) => format!("proceed {context}"),
         ChainOutcome::Denied {
@@ -264,9 +264,8 @@ fn teardown_runs_whatever_came_before() {
 
 #[tokio::test]
 async fn a_future_that_panics_is_a_failure_of_its_interceptor() {
-    let report = chain(&[("open", PanicLater), ("open", Continue)])
-        .apply("x".into(), &Scope::new())
-        .await;
+    let chain = chain(&[("open", PanicLater), ("open", Continue)]);
+    let report = chain.apply("x".into(), &Scope::new()).await;
     assert_eq!(
         show(&report),
         "proceed x | isolate(panicked: late boom), continued"
@@ -348,9 +347,8 @@ async fn a_teardown_stage_is_shielded_no_longer_than_its_budget() {
 
 #[tokio::test(start_paused = true)]
 async fn a_teardown_stage_without_a_cancellation_takes_its_time() {
-    let report = chain(&[("teardown", WaitThen(5000, &Replace("t")))])
-        .apply("x".into(), &Scope::new())
-        .await;
+    let chain = chain(&[("teardown", WaitThen(5000, &Replace("t")))]);
+    let report = chain.apply("x".into(), &Scope::new()).await;
     assert_eq!(show(&report), "proceed xt | replaced");
 }
 

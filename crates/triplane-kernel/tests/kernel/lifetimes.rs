@@ -462,8 +462,9 @@ async fn handlers_that_finish_one_by_one_are_polled_a_constant_number_of_times()
         dispatcher.register(Registration::asynchronous(name(&ms.to_string()), handler));
     }
     assert_eq!(emit(&dispatcher).await.len(), 500);
-    // Once with the others, once when the set takes it, once when its timer fires.
-    assert!(polls.load(Ordering::SeqCst) <= 3 * 500);
+    // Once with the others, once when the first of them wakes the task, once when the set takes it,
+    // once when its timer fires.
+    assert!(polls.load(Ordering::SeqCst) <= 4 * 500);
 }
 
 #[test]
