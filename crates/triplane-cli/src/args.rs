@@ -47,7 +47,10 @@ pub(crate) enum Command {
     #[command(after_help = "Example:\n  triplane hook --print-config claude")]
     Hook(HookArgs),
     /// Convey what is committed and not yet delivered.
-    #[command(after_help = "Example:\n  triplane deliver --once --sink file:deliveries.jsonl")]
+    #[command(
+        after_help = "Exit code: 0 conveyed, or stopped as told, 1 attempts were cut off, 2 wrong input or no store.\n\n\
+                      Example:\n  triplane deliver --once --sink file:deliveries.jsonl"
+    )]
     Deliver(DeliverArgs),
     /// Read the log of committed signals.
     #[command(subcommand, after_help = "Example:\n  triplane signals ls --limit 10")]
@@ -136,8 +139,14 @@ pub(crate) struct HookArgs {
 #[derive(Debug, Args)]
 pub(crate) struct DeliverArgs {
     /// Convey what is due now, then exit.
-    #[arg(long, required = true)]
+    #[arg(long, required_unless_present = "watch", conflicts_with = "watch")]
     pub(crate) once: bool,
+    /// Convey what is due and what comes due, until SIGINT or SIGTERM.
+    #[arg(long)]
+    pub(crate) watch: bool,
+    /// With --watch: how long attempts under way may take after the signal. Takes ms, s.
+    #[arg(long, value_parser = parse_duration, default_value = "10s", value_name = "TIME", requires = "watch")]
+    pub(crate) grace: Duration,
     #[command(flatten)]
     pub(crate) store: StoreArgs,
     #[command(flatten)]

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use futures::future::select;
-use tokio::sync::{Notify, watch};
+use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use triplane_state::{DeliveryTally, DeliveryWorker};
 
@@ -23,7 +23,6 @@ pub(crate) struct DeliveryTask {
 
 #[derive(Default)]
 struct Shared {
-    committed: Notify,
     tally: Mutex<DeliveryTally>,
 }
 
@@ -37,11 +36,6 @@ impl DeliveryTask {
             stop,
             task: Mutex::new(Some(task)),
         }
-    }
-
-    /// Something was committed: there may be work.
-    pub(crate) fn wake(&self) {
-        self.shared.committed.notify_one();
     }
 
     /// Lets the task convey what is due, then ends it; one that takes longer than `budget` is ended
@@ -88,7 +82,7 @@ async fn run(worker: DeliveryWorker, shared: Arc<Shared>, mut stopped: watch::Re
         if last {
             return;
         }
-        let committed = pin!(shared.committed.notified());
+        let committed = pin!(worker.enqueued());
         let stopping = pin!(stopped.changed());
         // Whichever comes first, the next thing to do is to look.
         let _reason = tokio::time::timeout(LOOK_EVERY, select(committed, stopping)).await;

@@ -82,9 +82,7 @@ impl Runtime {
     ///
     /// A dropped future has queued nothing.
     pub async fn submit(&self, event: AgentEvent) -> Result<Pending, RuntimeError> {
-        let pending = self.inner.operations.submit(event, &Scope::new()).await?;
-        self.wake();
-        Ok(pending)
+        self.inner.operations.submit(event, &Scope::new()).await
     }
 
     /// Commits a fact that was seen afterwards; it is not judged.
@@ -159,9 +157,7 @@ impl Runtime {
             cwd: Some(self.inner.workspace.root.clone()),
             workspace: self.inner.workspace.clone(),
         };
-        let outcome = self.inner.operations.call(action, call, scope).await;
-        self.wake();
-        outcome
+        self.inner.operations.call(action, call, scope).await
     }
 
     /// Registers an observer of committed facts. Nothing that it does changes them.
@@ -201,6 +197,21 @@ impl Runtime {
         self.inner.worker.deliver_due().await
     }
 
+    /// Conveys what is due, and what comes due, until `stop` is ready; then the attempts under way
+    /// come to their end. `told` hears of each round that did something and of each store that could
+    /// not be used. For a runtime with [`DeliveryMode::OnDemand`](crate::DeliveryMode::OnDemand).
+    ///
+    /// # Cancel safety
+    ///
+    /// As [`deliver_due`](Self::deliver_due).
+    pub async fn watch(
+        &self,
+        stop: impl Future<Output = ()>,
+        told: impl FnMut(Result<DeliveryTally, &StateError>),
+    ) -> DeliveryTally {
+        self.inner.worker.watch(stop, told).await
+    }
+
     /// The store, for reading.
     pub fn store(&self) -> &Store {
         &self.inner.operations.store
@@ -231,12 +242,6 @@ impl Runtime {
             pending: pending?,
             cut_off: !ended,
         })
-    }
-
-    fn wake(&self) {
-        if let Some(task) = &self.inner.task {
-            task.wake();
-        }
     }
 }
 

@@ -57,6 +57,25 @@ pub(crate) const HOLD: &str = "\
     WHERE outbox.id = held.value ->> 0 AND outbox.status = 'delivering' \
       AND outbox.attempt = held.value ->> 1";
 
+/// Whether anything is due for a sink, or was written by a clock that ran ahead.
+pub(crate) const IS_DUE: &str = "\
+    SELECT EXISTS (SELECT 1 FROM outbox WHERE sink = ?1 AND status IN ('pending', 'delivering') \
+                   AND next_attempt_at_us <= ?2) \
+        OR EXISTS (SELECT 1 FROM outbox INDEXED BY outbox_ahead \
+                   WHERE status IN ('pending', 'delivering') AND updated_at_us > ?2)";
+
+pub(crate) async fn is_due(
+    connection: &mut SqliteConnection,
+    sink: &str,
+    now_us: i64,
+) -> Result<bool, sqlx::Error> {
+    sqlx::query_scalar(IS_DUE)
+        .bind(sink)
+        .bind(now_us)
+        .fetch_one(connection)
+        .await
+}
+
 /// What a claim asks for.
 #[derive(Debug, Clone)]
 pub(crate) struct ClaimRequest {

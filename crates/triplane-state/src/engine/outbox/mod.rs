@@ -34,6 +34,7 @@ mod convey;
 mod tally;
 mod read;
 mod worker;
+mod watch;
 
 pub use ack::Acknowledgement;
 pub use operator::{IntentSelection, OperatorReport, PurgedIntent};

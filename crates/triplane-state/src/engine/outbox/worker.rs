@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use futures::future::join_all;
@@ -10,7 +11,9 @@ use futures::future::join_all;
 use crate::delivery::{DeliveryIntent, DeliverySink};
 use crate::engine::lease::LeaseHolder;
 use crate::engine::outbox::change::{Change, apply_changes};
-use crate::engine::outbox::claim::{Boot, ClaimRequest, Claimed, ClaimedAttempt, LeasedRow, claim};
+use crate::engine::outbox::claim::{
+    Boot, ClaimRequest, Claimed, ClaimedAttempt, LeasedRow, claim, is_due,
+};
 use crate::engine::outbox::convey::convey;
 use crate::engine::outbox::load::load;
 use crate::engine::outbox::read::backlog;
@@ -100,7 +103,27 @@ impl DeliveryWorker {
     /// When the future is dropped while a sink is at work, those attempts are made again when their
     /// lease ends, or at once when this process ends.
     pub async fn deliver_due(&self) -> Result<DeliveryTally, StateError> {
-        self.deliver_each(Rounds::UntilIdle).await
+        self.deliver_each(Rounds::UntilIdle, &AtomicBool::new(false))
+            .await
+    }
+
+    /// As [`DeliveryWorker::deliver_due`]; claims nothing more once `stopping` is set.
+    pub(crate) async fn deliver_until(
+        &self,
+        stopping: &AtomicBool,
+    ) -> Result<DeliveryTally, StateError> {
+        self.deliver_each(Rounds::UntilIdle, stopping).await
+    }
+
+    /// Waits until a commit of this process has enqueued an intent; answers at once if one has since
+    /// the last time it answered. For one waiting worker. What other processes enqueue is not
+    /// noticed.
+    ///
+    /// # Cancel safety
+    ///
+    /// Cancel safe.
+    pub async fn enqueued(&self) {
+        self.connections.enqueued.notified().await;
     }
 
     /// Delivers at most one batch of each sink.
@@ -113,14 +136,20 @@ impl DeliveryWorker {
     ///
     /// As [`DeliveryWorker::deliver_due`].
     pub async fn deliver_batch_once(&self) -> Result<DeliveryTally, StateError> {
-        self.deliver_each(Rounds::One).await
+        self.deliver_each(Rounds::One, &AtomicBool::new(false))
+            .await
     }
 
     /// A slow sink holds up no other, and an error with one does not cut off what another has sent.
-    async fn deliver_each(&self, rounds: Rounds) -> Result<DeliveryTally, StateError> {
+    async fn deliver_each(
+        &self,
+        rounds: Rounds,
+        stopping: &AtomicBool,
+    ) -> Result<DeliveryTally, StateError> {
         let mut tally = self.void_dead_leases().await?;
         let sinks = self.sinks.iter();
-        let deliveries = sinks.map(|(name, sink)| self.deliver_to(name, sink.as_ref(), rounds));
+        let deliveries =
+            sinks.map(|(name, sink)| self.deliver_to(name, sink.as_ref(), rounds, stopping));
         for delivered in join_all(deliveries).await {
             tally.add(delivered?);
         }
@@ -132,16 +161,21 @@ impl DeliveryWorker {
         name: &str,
         sink: &dyn DeliverySink,
         rounds: Rounds,
+        stopping: &AtomicBool,
     ) -> Result<DeliveryTally, StateError> {
         let mut tally = DeliveryTally::default();
+        // Whoever looks in vain takes no lock from those who write.
+        if !self.is_due(name).await? {
+            return Ok(tally);
+        }
         let mut claimed = self
             .turn(name, Vec::new(), Claims::Next, &mut tally)
             .await?;
         while !claimed.is_empty() {
             let settled = self.send(sink, &claimed.attempts).await?;
             let claims = match rounds {
-                Rounds::UntilIdle => Claims::Next,
-                Rounds::One => Claims::Nothing,
+                Rounds::UntilIdle if !stopping.load(Ordering::Relaxed) => Claims::Next,
+                Rounds::UntilIdle | Rounds::One => Claims::Nothing,
             };
             claimed = self.turn(name, settled, claims, &mut tally).await?;
         }
@@ -164,6 +198,14 @@ impl DeliveryWorker {
             .map_err(|error| self.connections.failure(error))?;
         waiting.retain(|(name, _)| self.sinks.iter().all(|(sink, _)| sink != name));
         Ok(waiting)
+    }
+
+    /// Whether a claim for `sink` would find something.
+    async fn is_due(&self, sink: &str) -> Result<bool, StateError> {
+        let now_us = self.connections.now_us();
+        let mut reader = self.connections.readers.lend().await?;
+        let found = is_due(&mut reader, sink, now_us).await;
+        found.map_err(|error| self.connections.failure(error))
     }
 
     /// One transaction: settles the last batch and claims the next one.

@@ -14,6 +14,7 @@ mod acks;
 mod operators;
 mod clocks;
 mod snapshots;
+mod watch;
 
 pub(crate) async fn with_intents(count: usize) -> TestStore {
     let test = TestStore::open().await;

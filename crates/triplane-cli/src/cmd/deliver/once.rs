@@ -1,19 +1,18 @@
-//! `triplane deliver`: convey what is committed and not yet delivered.
+//! `triplane deliver --once`: convey what is due now.
 
 use std::process::ExitCode;
 use std::time::Duration;
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::Result;
 use serde::Serialize;
-use triplane::{DeliveryMode, Runtime};
 
 use crate::args::DeliverArgs;
+use crate::cmd::deliver::prepare::prepare;
 use crate::paint::Screen;
 use crate::render::{Output, chain, complain};
-use crate::sink_option;
 use crate::store_mode;
 
-pub(crate) fn run(args: &DeliverArgs, screen: Screen) -> ExitCode {
+pub(crate) fn once(args: &DeliverArgs, screen: Screen) -> ExitCode {
     match deliver(args) {
         Ok(_told) if screen.quiet && !args.json => ExitCode::SUCCESS,
         Ok(told) => {
@@ -55,24 +54,9 @@ struct Told {
 }
 
 fn deliver(args: &DeliverArgs) -> Result<Told> {
-    let store = &args.store.store;
-    if !store.exists() {
-        bail!(
-            "{}: there is no store; triplane replay and triplane hook make one",
-            store.display()
-        );
-    }
-    let builder = Runtime::durable(store)
-        .synchronous(args.store.synchronous.into())
-        .busy_timeout(args.wait.busy_timeout)
-        .delivery(DeliveryMode::OnDemand);
-    let builder = sink_option::attach(builder, args.sink.sink.as_deref(), store)?;
-    let tokio = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .context("cannot start the runtime")?;
+    let (builder, tokio) = prepare(args)?;
     tokio.block_on(async {
-        store_mode::report(store);
+        store_mode::report(&args.store.store);
         let runtime = builder.open().await?;
         let delivered = runtime.deliver_due().await;
         let left = runtime.shutdown(Duration::ZERO).await?;
