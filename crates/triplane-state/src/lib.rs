@@ -22,6 +22,7 @@
 //! | `outbox_ack` | digests of the tokens that were sent | delivery |
 //! | `outbox_transition` | their history | commit, delivery, operators |
 //! | `outbox_purge`, `outbox_tombstone` | what was purged, and by whom | operators |
+//! | `delivery_sink` | what sinks have declared | delivery |
 //! | `capture_binding`, `capture_gap` | who was there to capture, and what was not captured | commit, closing |
 //!
 //! The ports stand first and need no database: [`commit`] (what is staged), [`delivery`] (where it
@@ -55,7 +56,7 @@ pub use engine::{
     operations::{DeliveryRecord, EvidenceRecord, OperationPage, OperationRecord},
     outbox::{
         Acknowledgement, DeliveryTally, DeliveryWorker, IntentSelection, OperatorReport,
-        OutboxEntry, OutboxHistory, OutboxStatus, OutboxTransition, PurgedIntent,
+        OutboxEntry, OutboxHistory, OutboxStatus, OutboxTransition, PurgedIntent, SinkRegistration,
     },
     signal_log::{CursorUnreadable, SessionSummary, SignalCursor, SignalPage, SignalRecord},
     stats::{IntentCounts, StoreStats},

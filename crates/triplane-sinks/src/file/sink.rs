@@ -8,6 +8,7 @@ use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use triplane_state::delivery::{
     DeliveryIntent, DeliveryResult, DeliverySink, Idempotency, SinkDeclaration, SinkDurability,
+    SinkOrdering,
 };
 
 use crate::file::log::{Appended, Log};
@@ -51,6 +52,7 @@ impl DeliverySink for FileSink {
     /// is one of bytes, not of time. `Fsynced`.
     fn declaration(&self) -> SinkDeclaration {
         SinkDeclaration::new(Idempotency::None, SinkDurability::Fsynced)
+            .ordering(SinkOrdering::PerSession)
     }
 
     /// As [`deliver_batch`](Self::deliver_batch) with one intent.

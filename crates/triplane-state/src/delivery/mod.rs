@@ -4,4 +4,6 @@ mod intent;
 mod sink;
 
 pub use intent::DeliveryIntent;
-pub use sink::{DeliveryResult, DeliverySink, Idempotency, SinkDeclaration, SinkDurability};
+pub use sink::{
+    DeliveryResult, DeliverySink, Idempotency, SinkDeclaration, SinkDurability, SinkOrdering,
+};

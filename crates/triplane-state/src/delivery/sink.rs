@@ -45,18 +45,36 @@ pub struct SinkDeclaration {
     pub idempotency: Idempotency,
     /// What an accepted delivery means.
     pub durability: SinkDurability,
-    /// The largest payload that it takes, in bytes, if it has a limit.
+    /// In which order it keeps what it takes.
+    pub ordering: SinkOrdering,
+    /// The largest payload that it takes, in bytes, if it has a limit. A larger one is given up
+    /// without an attempt.
     pub payload_bytes_max: Option<usize>,
 }
 
 impl SinkDeclaration {
-    /// A declaration without a limit of size.
+    /// A declaration without a limit of size and without a promise of order.
     pub const fn new(idempotency: Idempotency, durability: SinkDurability) -> Self {
         Self {
             idempotency,
             durability,
+            ordering: SinkOrdering::None,
             payload_bytes_max: None,
         }
+    }
+
+    /// The same with this order.
+    #[must_use]
+    pub const fn ordering(mut self, ordering: SinkOrdering) -> Self {
+        self.ordering = ordering;
+        self
+    }
+
+    /// The same for payloads of up to `bytes_max` bytes.
+    #[must_use]
+    pub const fn payload_bytes_max(mut self, bytes_max: usize) -> Self {
+        self.payload_bytes_max = Some(bytes_max);
+        self
     }
 }
 
@@ -78,6 +96,18 @@ pub enum SinkDurability {
     Accepted,
     /// The destination has written it through to its disk.
     Fsynced,
+}
+
+/// In which order a destination keeps what it takes.
+///
+/// Attempts are made in the order of commits; one that fails comes again after others, so that a
+/// destination sees the order of a session only when nothing fails.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SinkOrdering {
+    /// In none that it would promise.
+    None,
+    /// Of each session in the order in which it was given.
+    PerSession,
 }
 
 /// The answer of a sink to one attempt.

@@ -18,7 +18,7 @@ use crate::store_mode;
 
 /// The last line: what it did in all, and what it left.
 #[derive(Debug, Serialize)]
-struct Stopped {
+struct Ended {
     stopped: &'static str,
     #[serde(flatten)]
     total: DeliveryTally,
@@ -55,7 +55,7 @@ pub(crate) fn watch(args: &DeliverArgs, screen: Screen) -> ExitCode {
     }
 }
 
-fn deliver(args: &DeliverArgs, screen: Screen, out: &mut Output) -> Result<Stopped> {
+fn deliver(args: &DeliverArgs, screen: Screen, out: &mut Output) -> Result<Ended> {
     let (builder, tokio) = prepare(args)?;
     tokio.block_on(async {
         store_mode::report(&args.store.store);
@@ -104,7 +104,7 @@ fn deliver(args: &DeliverArgs, screen: Screen, out: &mut Output) -> Result<Stopp
         };
         let signal = stop.wait().await;
         let left = runtime.shutdown(Duration::ZERO).await?;
-        Ok(Stopped {
+        Ok(Ended {
             stopped: signal.name(),
             total,
             pending: left.pending,

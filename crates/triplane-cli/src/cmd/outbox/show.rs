@@ -47,6 +47,15 @@ pub(crate) async fn show(
     if let Some(deliver_to) = &entry.deliver_to {
         out.line(format_args!("to        {deliver_to}"));
     }
+    if let Some(after_us) = entry.may_duplicate_after_us {
+        out.line(match after_us {
+            0 => "repeats   may duplicate: its destination remembers no keys".to_owned(),
+            _ => format!(
+                "repeats   may duplicate after {} min",
+                after_us / 60_000_000
+            ),
+        });
+    }
     if entry.ack_required {
         out.line(format_args!(
             "confirmed by its consumer; taken by the sink {} times without that",

@@ -33,12 +33,14 @@ mod operator;
 mod convey;
 mod tally;
 mod read;
+mod registration;
 mod worker;
 mod watch;
 
 pub use ack::Acknowledgement;
 pub use operator::{IntentSelection, OperatorReport, PurgedIntent};
 pub use read::{OutboxEntry, OutboxHistory, OutboxTransition};
+pub use registration::SinkRegistration;
 pub use status::OutboxStatus;
 pub use tally::DeliveryTally;
 pub use worker::DeliveryWorker;

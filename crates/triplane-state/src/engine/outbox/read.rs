@@ -54,6 +54,10 @@ pub struct OutboxEntry {
     pub kind: String,
     /// The identity of the committed fact, unique in the store.
     pub identity: String,
+    /// How long after its first delivery it may be delivered a second time unnoticed, in
+    /// microseconds, as its sink has declared; nothing when the destination remembers its key for
+    /// long enough, or when nothing is known of the sink yet.
+    pub may_duplicate_after_us: Option<i64>,
     /// When it was committed, in microseconds since 1970 UTC.
     pub created_at_us: i64,
     /// When it last changed, in microseconds since 1970 UTC.
@@ -97,13 +101,15 @@ const ENTRY: &str = "\
            (SELECT store_id FROM meta), outbox.id, outbox.failures, outbox.interrupted, \
            outbox.unacked, outbox.ack_required, delivery_snapshot.digest, \
            CASE WHEN json_valid(delivery_snapshot.body) \
-                THEN delivery_snapshot.body ->> '$.deliver_to' END ";
+                THEN delivery_snapshot.body ->> '$.deliver_to' END, \
+           delivery_sink.may_duplicate_after_us ";
 
 const JOINED: &str = " \
     JOIN signal_log ON signal_log.id = outbox.signal_id \
     JOIN operation ON operation.id = signal_log.operation_id \
     JOIN session ON session.id = signal_log.session_id \
-    LEFT JOIN delivery_snapshot ON delivery_snapshot.id = outbox.snapshot_id ";
+    LEFT JOIN delivery_snapshot ON delivery_snapshot.id = outbox.snapshot_id \
+    LEFT JOIN delivery_sink ON delivery_sink.name = outbox.sink ";
 
 const TRANSITIONS: &str = "\
     SELECT from_status, to_status, attempt, reason, detail, at_us \
@@ -196,6 +202,7 @@ impl OutboxEntry {
             ack_required: row.try_get(21)?,
             snapshot: row.try_get(22)?,
             deliver_to: row.try_get(23)?,
+            may_duplicate_after_us: row.try_get(24)?,
             next_attempt_at_us: row.try_get(4)?,
             expires_at_us: row.try_get(5)?,
             last_error: row.try_get(6)?,

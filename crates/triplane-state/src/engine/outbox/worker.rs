@@ -1,9 +1,9 @@
 //! The delivery worker: claims, sends outside of any transaction, settles.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use futures::future::join_all;
@@ -17,6 +17,7 @@ use crate::engine::outbox::claim::{
 use crate::engine::outbox::convey::convey;
 use crate::engine::outbox::load::load;
 use crate::engine::outbox::read::backlog;
+use crate::engine::outbox::registration::SinkRegistration;
 use crate::engine::outbox::settle::{
     Unsendable, interrupted_max, lease_void, settlement, unsendable,
 };
@@ -37,6 +38,8 @@ pub struct DeliveryWorker {
     retry: RetryPolicy,
     attempt_max: Duration,
     holder: LeaseHolder,
+    /// The sinks whose declaration is kept in the store already.
+    kept: Arc<Mutex<HashSet<String>>>,
 }
 
 impl fmt::Debug for DeliveryWorker {
@@ -63,6 +66,7 @@ impl DeliveryWorker {
             retry: RetryPolicy::default(),
             attempt_max: ATTEMPT_MAX,
             holder: LeaseHolder::this_process(),
+            kept: Arc::default(),
         }
     }
 
@@ -86,6 +90,44 @@ impl DeliveryWorker {
     pub fn attempt_max(mut self, attempt_max: Duration) -> Self {
         self.attempt_max = attempt_max;
         self
+    }
+
+    /// The sinks as they are registered, each held against how long an intent may be tried.
+    pub fn registrations(&self) -> Vec<SinkRegistration> {
+        let sinks = self.sinks.iter();
+        sinks
+            .map(|(name, sink)| self.registration(name, sink.as_ref()))
+            .collect()
+    }
+
+    fn registration(&self, name: &str, sink: &dyn DeliverySink) -> SinkRegistration {
+        SinkRegistration::new(name, sink.declaration(), self.retry, self.lease())
+    }
+
+    /// How long one attempt may go unsettled.
+    fn lease(&self) -> Duration {
+        self.attempt_max.saturating_add(LEASE_MARGIN)
+    }
+
+    /// Keeps what the sink declares in the store, once for each worker.
+    async fn keep(&self, name: &str, sink: &dyn DeliverySink) -> Result<(), StateError> {
+        if self.kept().contains(name) {
+            return Ok(());
+        }
+        let registration = self.registration(name, sink);
+        let now_us = self.connections.now_us();
+        self.connections
+            .writer
+            .transaction(|connection| {
+                Box::pin(async move { Ok(registration.keep(connection, now_us).await?) })
+            })
+            .await?;
+        self.kept().insert(name.to_owned());
+        Ok(())
+    }
+
+    fn kept(&self) -> MutexGuard<'_, HashSet<String>> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Delivers until nothing is due, to all sinks at the same time.
@@ -168,6 +210,7 @@ impl DeliveryWorker {
         if !self.is_due(name).await? {
             return Ok(tally);
         }
+        self.keep(name, sink).await?;
         let mut claimed = self
             .turn(name, Vec::new(), Claims::Next, &mut tally)
             .await?;
@@ -222,7 +265,7 @@ impl DeliveryWorker {
         let request = ClaimRequest {
             sink: sink.to_owned(),
             lease_holder: self.holder.to_text(),
-            lease: self.attempt_max.saturating_add(LEASE_MARGIN),
+            lease: self.lease(),
             interrupted_max: interrupted_max(self.retry),
             boot: self.boot(),
         };

@@ -10,12 +10,12 @@ pub(crate) const APPLICATION_ID: i32 = 0x7470_6c6e;
 pub(crate) const SCHEMA_VERSION: i64 = MIGRATIONS[MIGRATIONS.len() - 1].version;
 
 /// One step of the schema. Steps that were released are never changed.
-struct Migration {
-    version: i64,
-    sql: &'static str,
+pub(super) struct Migration {
+    pub(super) version: i64,
+    pub(super) sql: &'static str,
 }
 
-const MIGRATIONS: &[Migration] = &[
+pub(super) const MIGRATIONS: &[Migration] = &[
     Migration {
         version: 1,
         sql: concat!(
@@ -44,16 +44,24 @@ const MIGRATIONS: &[Migration] = &[
             "PRAGMA user_version = 4;"
         ),
     },
+    Migration {
+        version: 5,
+        sql: concat!(
+            include_str!("migrations/0005_sinks.sql"),
+            "PRAGMA user_version = 5;"
+        ),
+    },
 ];
 
-/// Applies every step that the store lacks, all of them or none.
+/// Applies every step that the store lacks, all of them or none. Answers the version that it has
+/// then, which is a later one than this program knows when another program was faster.
 ///
 /// sqlx takes no lock across processes on SQLite, so the lock is taken here: one `BEGIN IMMEDIATE`
 /// around everything, and the version is read again under it.
 pub(crate) async fn migrate(
     connection: &mut SqliteConnection,
     now_us: i64,
-) -> Result<(), sqlx::Error> {
+) -> Result<i64, sqlx::Error> {
     let mut transaction = connection.begin_with("BEGIN IMMEDIATE").await?;
     let found: i64 = sqlx::query("PRAGMA user_version")
         .fetch_one(&mut *transaction)
@@ -77,7 +85,8 @@ pub(crate) async fn migrate(
             .execute(&mut *transaction)
             .await?;
     }
-    transaction.commit().await
+    transaction.commit().await?;
+    Ok(found.max(SCHEMA_VERSION))
 }
 
 #[cfg(test)]

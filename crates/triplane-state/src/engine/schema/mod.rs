@@ -7,3 +7,6 @@
 mod migrate;
 
 pub(crate) use migrate::{APPLICATION_ID, SCHEMA_VERSION, migrate};
+
+#[cfg(test)]
+mod upgrades;

@@ -114,9 +114,15 @@ async fn upgrade(
     loop {
         match migrate(connection, options.clock.now_us()).await {
             Err(error) if is_busy(&error) && patience.is_left() => {}
-            result => {
-                return result.map_err(|error| failure(&options.path, error, patience.waited()));
+            Ok(found) if found > SCHEMA_VERSION => {
+                return Err(StateError::NewerSchema {
+                    path: options.path.clone(),
+                    found,
+                    known: SCHEMA_VERSION,
+                });
             }
+            Ok(_upgraded) => return Ok(()),
+            Err(error) => return Err(failure(&options.path, error, patience.waited())),
         }
     }
 }

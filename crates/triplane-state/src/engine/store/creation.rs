@@ -148,7 +148,7 @@ async fn build(options: &StoreOptions, lock: &FolderLock) -> Result<(), StateErr
         let mut connection = connect.connect().await?;
         let migrated = migrate(&mut connection, options.clock.now_us()).await;
         let switched = match migrated {
-            Ok(()) => switch_to_log(&mut connection).await,
+            Ok(_version) => switch_to_log(&mut connection).await,
             Err(error) => Err(error),
         };
         connection.close().await?;

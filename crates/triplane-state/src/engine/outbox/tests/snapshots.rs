@@ -122,9 +122,8 @@ struct Small;
 
 impl DeliverySink for Small {
     fn declaration(&self) -> SinkDeclaration {
-        let mut declaration = SinkDeclaration::new(Idempotency::None, SinkDurability::Accepted);
-        declaration.payload_bytes_max = Some(30);
-        declaration
+        let window = Idempotency::Window(std::time::Duration::from_mins(2));
+        SinkDeclaration::new(window, SinkDurability::Accepted).payload_bytes_max(30)
     }
 
     fn deliver<'a>(
@@ -156,4 +155,6 @@ async fn what_a_sink_does_not_take_is_given_up_at_once() {
         .expect("reads");
     let error = dead[0].last_error.as_deref().expect("an error");
     assert!(error.contains("the sink takes 30"), "{error}");
+    // What the sink declares is shown with its intents.
+    assert_eq!(dead[0].may_duplicate_after_us, Some(120_000_000));
 }
