@@ -49,10 +49,12 @@ async fn left_by(version: i64) -> (TempDir, PathBuf) {
     let mut script = String::from("PRAGMA journal_mode = WAL;");
     script.extend(steps.map(|step| step.sql));
     let (id, epoch) = (Uuid::now_v7(), Uuid::now_v7());
-    script += &format!(
-        "INSERT INTO meta VALUES (1, '{id}', '{epoch}', 5); PRAGMA application_id = {APPLICATION_ID};"
+    let mark = format!(
+        "INSERT INTO meta VALUES (1, '{id}', '{epoch}', 5); \
+         PRAGMA application_id = {APPLICATION_ID};"
     );
-    script += IN_USE;
+    script.push_str(&mark);
+    script.push_str(IN_USE);
     run(&mut connection, &script).await;
     connection.close().await.expect("closes");
     (folder, path)

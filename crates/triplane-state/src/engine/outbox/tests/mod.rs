@@ -15,6 +15,8 @@ mod operators;
 mod clocks;
 mod snapshots;
 mod watch;
+mod model;
+mod protocol;
 
 pub(crate) async fn with_intents(count: usize) -> TestStore {
     let test = TestStore::open().await;
