@@ -7,6 +7,9 @@ use crate::command::code::deed::is_deed;
 use crate::command::code::token::{Lexer, Token};
 use crate::command::word::{Part, Word};
 
+/// The most items of a loop that are walked one by one.
+const ROUNDS_MAX: usize = 8;
+
 /// The acts of `code`; parts of it that are not known make an unknown act.
 pub(crate) fn acts(code: &Word, language: Language) -> Vec<CodeAct> {
     let mut text = String::new();
@@ -37,10 +40,21 @@ pub(crate) fn acts(code: &Word, language: Language) -> Vec<CodeAct> {
                 .iter()
                 .any(|module| text.contains(module)),
         span: code.span.clone(),
+        loops: Vec::new(),
         acts,
     };
     reader.loops();
-    reader.read();
+    // A loop over written items is walked once for each.
+    let longest = reader.loops.iter().map(|(_, items)| items.len()).max();
+    for round in 0..longest.unwrap_or(1).clamp(1, ROUNDS_MAX) {
+        for (name, items) in &reader.loops {
+            if let Some(item) = items.get(round.min(items.len() - 1)) {
+                reader.constants.insert(name.clone(), vec![item.clone()]);
+            }
+        }
+        reader.at = 0;
+        reader.read();
+    }
     reader.acts
 }
 
@@ -52,6 +66,8 @@ pub(crate) struct Reader {
     pub(crate) constants: HashMap<String, Vec<Word>>,
     /// Names under which a call is known, by `import … as …`.
     pub(crate) aliases: HashMap<String, String>,
+    /// The names of loops over written items, with the items.
+    pub(crate) loops: Vec<(String, Vec<Word>)>,
     pub(crate) runs_commands: bool,
     pub(crate) span: std::ops::Range<usize>,
     pub(crate) acts: Vec<CodeAct>,
@@ -229,7 +245,12 @@ impl Reader {
             {
                 let name = name.clone();
                 if let Some((word, _)) = self.path_call(at + 3) {
-                    self.constants.insert(name, vec![word]);
+                    self.loops.push((name, vec![word]));
+                } else if let Some(Token::Sign('(' | '[')) = self.tokens.get(at + 3) {
+                    let (items, _) = self.list(at + 4);
+                    if (1..=ROUNDS_MAX).contains(&items.len()) {
+                        self.loops.push((name, items));
+                    }
                 }
             }
         }

@@ -11,7 +11,7 @@ use crate::command::normalise::simple::pseudo;
 use crate::command::normalise::walker::{
     Frame, HOLE, Normaliser, Origin, Output, SCRIPTS_MAX, SIMPLES_MAX,
 };
-use crate::command::parse::{Rewritten, Script, parse};
+use crate::command::parse::{PLACEHOLDER, Rewritten, Script, parse};
 use crate::command::state::{Function, ShellState};
 use crate::command::word::{Part, Word};
 
@@ -46,7 +46,12 @@ impl Normaliser<'_> {
         wanted: bool,
     ) -> Output {
         let region = self.source.get(span.clone()).unwrap_or("");
-        let base = region.find(text).map(|at| span.start + at);
+        let found = if region.len() == text.len() {
+            (region == text).then_some(0)
+        } else {
+            region.find(text)
+        };
+        let base = found.map(|at| span.start + at);
         let substitutions = &mut self.substitutions;
         let parsed = parse(text, |script, at| {
             let place = match base {
@@ -159,11 +164,20 @@ impl Normaliser<'_> {
         }
         let before = state.clone();
         let mut output = self.pipeline(&list.first, frame, state);
-        let first = state.clone();
+        let mut first = state.clone();
+        let mut sure = always_succeeds(&list.first);
         for next in &list.additional {
             match next {
-                ast::AndOr::And(pipeline) => output.extend(self.pipeline(pipeline, frame, state)),
+                ast::AndOr::And(pipeline) => {
+                    output.extend(self.pipeline(pipeline, frame, state));
+                    // Behind what cannot fail, this has happened.
+                    if sure {
+                        first = state.clone();
+                        sure = always_succeeds(pipeline);
+                    }
+                }
                 ast::AndOr::Or(pipeline) => {
+                    sure = false;
                     // The left side may have failed before it changed anything.
                     let mut failed = state.clone();
                     failed.join(&before);
@@ -257,6 +271,34 @@ impl Normaliser<'_> {
             }
         }
     }
+}
+
+/// Whether a pipeline is an assignment, or a builtin that does not fail.
+fn always_succeeds(pipeline: &ast::Pipeline) -> bool {
+    let [ast::Command::Simple(simple)] = pipeline.seq.as_slice() else {
+        return false;
+    };
+    !pipeline.bang
+        && match &simple.word_or_name {
+            // A substitution in a value may fail.
+            None => !simple.to_string().contains(PLACEHOLDER),
+            Some(name) => matches!(
+                name.value.as_str(),
+                "true"
+                    | ":"
+                    | "echo"
+                    | "printf"
+                    | "export"
+                    | "declare"
+                    | "local"
+                    | "readonly"
+                    | "set"
+                    | "shopt"
+                    | "alias"
+                    | "trap"
+                    | "umask"
+            ),
+        }
 }
 
 /// The text of a script word; names that are not known stand in it as holes.

@@ -1,9 +1,11 @@
 //! The arguments of a program, told apart as that program would.
 
 use std::borrow::Cow;
+use std::cell::RefCell;
 
 use crate::command::rules::declared::Style;
 use crate::command::rules::rule::{Program, Text};
+use crate::command::scope::Scopes;
 use crate::command::word::Word;
 
 /// The name of an option as it is given.
@@ -43,6 +45,9 @@ fn takes_value(values: &[Text], option: &str) -> bool {
 pub(crate) struct Arguments<'a> {
     options: Vec<(Name<'a>, Option<Cow<'a, Word>>)>,
     pub(crate) operands: Vec<&'a Word>,
+    /// Where the words lead that a rule has asked about, by their addresses: several rules ask
+    /// about the same word.
+    pub(crate) led: RefCell<Vec<(usize, Scopes)>>,
 }
 
 impl<'a> Arguments<'a> {

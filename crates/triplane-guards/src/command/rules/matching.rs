@@ -76,7 +76,7 @@ impl Rule {
         };
         tested
             .iter()
-            .find(|word| self.matches_word(word, simple, place))
+            .find(|word| self.matches_word(word, arguments, simple, place))
             .map(|word| {
                 if word.span.is_empty() {
                     simple.span.clone()
@@ -106,7 +106,13 @@ impl Rule {
             .map(|sub| sub.len())
     }
 
-    fn matches_word(&self, word: &Word, simple: &Simple, place: &Place) -> bool {
+    fn matches_word(
+        &self,
+        word: &Word,
+        arguments: &Arguments<'_>,
+        simple: &Simple,
+        place: &Place,
+    ) -> bool {
         if let Some(pattern) = &self.text {
             let matched = word.literal().is_some_and(|text| pattern.matches(text));
             if !matched {
@@ -116,9 +122,19 @@ impl Rule {
         if self.scope == Scopes::NONE {
             return true;
         }
-        simple
-            .cwd
-            .iter()
-            .any(|cwd| scopes(word, cwd.as_deref(), &simple.seen_from(place)).meets(self.scope))
+        let key = std::ptr::from_ref(word).addr();
+        let mut led = arguments.led.borrow_mut();
+        let known = led.iter().find(|(word, _)| *word == key);
+        let scopes = if let Some((_, scopes)) = known {
+            *scopes
+        } else {
+            let place = simple.seen_from(place);
+            let everywhere = simple.cwd.iter().fold(Scopes::NONE, |all, cwd| {
+                all.and(scopes(word, cwd.as_deref(), &place))
+            });
+            led.push((key, everywhere));
+            everywhere
+        };
+        scopes.meets(self.scope)
     }
 }

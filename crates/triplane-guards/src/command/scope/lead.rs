@@ -1,69 +1,17 @@
-//! Where a path of a command leads, as far as the text tells.
+//! Where a word leads: the workspace, the temporary folder, home, the system, or elsewhere.
 
+use crate::command::scope::component::{Component, components, split};
+use crate::command::scope::glob::glob_matches;
+use crate::command::scope::set::Scopes;
 use crate::command::word::{Part, Word};
 use crate::names::{self, SwitchKind};
 use crate::place::Place;
-
-/// A set of places that a word may lead to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Scopes(pub(crate) u32);
-
-impl Scopes {
-    /// Nowhere.
-    pub const NONE: Self = Self(0);
-    /// Strictly below the workspace, and not protected there.
-    pub const INSIDE: Self = Self(1);
-    /// Strictly below the temporary folder.
-    pub const TEMP: Self = Self(1 << 1);
-    /// The workspace itself, or everything in it.
-    pub const WORKSPACE: Self = Self(1 << 2);
-    /// A folder that the workspace is in.
-    pub const ABOVE: Self = Self(1 << 3);
-    /// The root of the file system, a top-level folder, or below a folder of the system.
-    pub const SYSTEM: Self = Self(1 << 4);
-    /// The home folder, or everything in it.
-    pub const HOME: Self = Self(1 << 5);
-    /// Anywhere else outside.
-    pub const OUTSIDE: Self = Self(1 << 6);
-    /// Git's folder, or a file that configures the guard.
-    pub const SWITCH: Self = Self(1 << 7);
-    /// A file that holds secrets, by its name.
-    pub const SECRET: Self = Self(1 << 8);
-    /// A device that holds data.
-    pub const DEVICE: Self = Self(1 << 9);
-    /// A device that holds nothing: `/dev/null`, a standard stream, a terminal.
-    pub const STREAM: Self = Self(1 << 10);
-    /// A path on another machine, or a URL.
-    pub const REMOTE: Self = Self(1 << 11);
-    /// Not known from the text.
-    pub const UNKNOWN: Self = Self(1 << 12);
-    /// The temporary folder itself, or everything in it.
-    pub const TEMP_ROOT: Self = Self(1 << 13);
-
-    /// Whether the two sets share a place.
-    pub fn meets(self, other: Self) -> bool {
-        self.0 & other.0 != 0
-    }
-
-    /// Both sets.
-    #[must_use]
-    pub fn and(self, other: Self) -> Self {
-        Self(self.0 | other.0)
-    }
-}
 
 /// Folders whose whole content belongs to the system.
 const SYSTEM_TREES: [&str; 13] = [
     "bin", "boot", "dev", "etc", "lib", "lib32", "lib64", "proc", "sbin", "sys", "usr", "System",
     "Library",
 ];
-
-/// One component of a path whose name may be a pattern.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-struct Component {
-    text: String,
-    pattern: bool,
-}
 
 /// Where `word` may lead when `cwd` is the working folder, if that is known.
 pub fn scopes(word: &Word, cwd: Option<&str>, place: &Place) -> Scopes {
@@ -75,7 +23,7 @@ pub fn scopes(word: &Word, cwd: Option<&str>, place: &Place) -> Scopes {
         return Scopes::OUTSIDE;
     }
     let (components, absolute, complete) = components(word);
-    let mut path: Vec<Component> = Vec::new();
+    let mut path: Vec<Component<'_>> = Vec::new();
     if !absolute {
         match cwd {
             Some(cwd) => path.extend(split(cwd)),
@@ -83,7 +31,7 @@ pub fn scopes(word: &Word, cwd: Option<&str>, place: &Place) -> Scopes {
         }
     }
     for component in components {
-        if component.pattern || !matches!(component.text.as_str(), "." | "..") {
+        if component.pattern || !matches!(component.text.as_ref(), "." | "..") {
             path.push(component);
         } else if component.text == ".." {
             path.pop();
@@ -137,72 +85,7 @@ fn is_drive(text: &str) -> bool {
             && matches!(bytes[2], b'/' | b'\\')
 }
 
-fn split(path: &str) -> impl Iterator<Item = Component> {
-    path.split('/')
-        .filter(|name| !name.is_empty())
-        .map(|name| Component {
-            text: name.to_owned(),
-            pattern: false,
-        })
-}
-
-/// The components that are known, whether they start at the root, and whether they are all.
-fn components(word: &Word) -> (Vec<Component>, bool, bool) {
-    let mut components = Vec::new();
-    let mut current = Component::default();
-    let absolute = word.prefix().starts_with('/');
-    for part in &word.parts {
-        match part {
-            Part::Text(text) => {
-                for (nth, piece) in text.split('/').enumerate() {
-                    if nth > 0 && !current.text.is_empty() {
-                        components.push(std::mem::take(&mut current));
-                    }
-                    if current.pattern {
-                        escape_into(&mut current.text, piece);
-                    } else {
-                        current.text.push_str(piece);
-                    }
-                }
-            }
-            Part::Glob(glob) => {
-                if !current.pattern {
-                    let text = std::mem::take(&mut current.text);
-                    escape_into(&mut current.text, &text);
-                    current.pattern = true;
-                }
-                current.text.push_str(glob);
-            }
-            // A name of its own: like nothing that is protected.
-            Part::Token => current.text.push('\u{1}'),
-            Part::Below => {
-                if !current.text.is_empty() {
-                    components.push(std::mem::take(&mut current));
-                }
-                components.push(Component {
-                    text: "\u{1}".to_owned(),
-                    pattern: false,
-                });
-            }
-            Part::Unknown => return (components, absolute, false),
-        }
-    }
-    if !current.text.is_empty() {
-        components.push(current);
-    }
-    (components, absolute, true)
-}
-
-fn escape_into(pattern: &mut String, text: &str) {
-    for c in text.chars() {
-        if matches!(c, '*' | '?' | '[' | '\\') {
-            pattern.push('\\');
-        }
-        pattern.push(c);
-    }
-}
-
-fn judge(path: &[Component], place: &Place) -> Scopes {
+fn judge(path: &[Component<'_>], place: &Place) -> Scopes {
     let root: Vec<&str> = names_of(&place.root);
     let home: Vec<&str> = names_of(&place.home);
     if below(path, &["dev"]) && path.len() > 1 {
@@ -270,7 +153,7 @@ fn names_of(path: &str) -> Vec<&str> {
 }
 
 /// Whether the path is `folder` or one above it, patterns counted.
-fn covers(path: &[Component], folder: &[&str]) -> bool {
+fn covers(path: &[Component<'_>], folder: &[&str]) -> bool {
     path.len() <= folder.len()
         && path
             .iter()
@@ -279,7 +162,7 @@ fn covers(path: &[Component], folder: &[&str]) -> bool {
 }
 
 /// Whether the path is strictly below `folder`.
-fn below(path: &[Component], folder: &[&str]) -> bool {
+fn below(path: &[Component<'_>], folder: &[&str]) -> bool {
     path.len() > folder.len()
         && path
             .iter()
@@ -287,7 +170,7 @@ fn below(path: &[Component], folder: &[&str]) -> bool {
             .all(|(component, name)| matches_name(component, name))
 }
 
-fn matches_name(component: &Component, name: &str) -> bool {
+fn matches_name(component: &Component<'_>, name: &str) -> bool {
     if component.pattern {
         glob_matches(&component.text, name)
     } else {
@@ -296,7 +179,7 @@ fn matches_name(component: &Component, name: &str) -> bool {
 }
 
 /// What a path strictly below the workspace is.
-fn within(rest: &[Component]) -> Scopes {
+fn within(rest: &[Component<'_>]) -> Scopes {
     if rest.iter().all(everything) {
         return Scopes::WORKSPACE;
     }
@@ -309,7 +192,7 @@ fn within(rest: &[Component]) -> Scopes {
 }
 
 /// Protected names along the way.
-fn named(rest: &[Component]) -> Scopes {
+fn named(rest: &[Component<'_>]) -> Scopes {
     let mut scopes = Scopes::NONE;
     if switch(rest) {
         scopes = scopes.and(Scopes::SWITCH);
@@ -323,7 +206,7 @@ fn named(rest: &[Component]) -> Scopes {
     scopes
 }
 
-fn switch(rest: &[Component]) -> bool {
+fn switch(rest: &[Component<'_>]) -> bool {
     if rest.iter().any(|component| component.pattern) {
         return (0..rest.len()).any(|start| may_be_switch(&rest[start..]));
     }
@@ -336,7 +219,7 @@ fn switch(rest: &[Component]) -> bool {
 }
 
 /// Whether a path with patterns in it may become one of the guarded ones, or one that holds them.
-fn may_be_switch(path: &[Component]) -> bool {
+fn may_be_switch(path: &[Component<'_>]) -> bool {
     let meets = |guarded: &[&str]| {
         path.iter().zip(guarded).all(|(component, name)| {
             let hidden = !name.starts_with('.') || component.text.starts_with('.');
@@ -350,7 +233,7 @@ fn may_be_switch(path: &[Component]) -> bool {
 }
 
 /// Whether a pattern says nothing about the names that it matches.
-fn everything(component: &Component) -> bool {
+fn everything(component: &Component<'_>) -> bool {
     if !component.pattern || !component.text.contains('*') {
         return false;
     }
@@ -365,11 +248,11 @@ fn everything(component: &Component) -> bool {
     })
 }
 
-fn device(path: &[Component]) -> Scopes {
+fn device(path: &[Component<'_>]) -> Scopes {
     let name = &path[1];
     let harmless = !name.pattern
         && matches!(
-            name.text.as_str(),
+            name.text.as_ref(),
             "null"
                 | "zero"
                 | "full"
@@ -385,74 +268,9 @@ fn device(path: &[Component]) -> Scopes {
         Scopes::STREAM
     } else if name.text == "shm" && !name.pattern && path.len() > 2 {
         Scopes::OUTSIDE
-    } else if matches!(name.text.as_str(), "tcp" | "udp") && path.len() > 2 {
+    } else if matches!(name.text.as_ref(), "tcp" | "udp") && path.len() > 2 {
         Scopes::REMOTE
     } else {
         Scopes::DEVICE
     }
-}
-
-/// Whether a shell pattern matches a whole name. Linear for each star: no backtracking beyond the
-/// last one.
-pub(crate) fn glob_matches(pattern: &str, name: &str) -> bool {
-    let pattern: Vec<char> = pattern.chars().collect();
-    let name: Vec<char> = name.chars().collect();
-    let (mut p, mut n) = (0, 0);
-    let mut retry: Option<(usize, usize)> = None;
-    while n < name.len() {
-        let step = match pattern.get(p) {
-            Some('*') => {
-                retry = Some((p, n));
-                p += 1;
-                continue;
-            }
-            Some('?') => Some(p + 1),
-            Some('[') => bracket(&pattern, p, name[n]),
-            Some('\\') => (pattern.get(p + 1) == Some(&name[n])).then_some(p + 2),
-            Some(&c) => (c == name[n]).then_some(p + 1),
-            None => None,
-        };
-        match (step, retry) {
-            (Some(next), _) => {
-                p = next;
-                n += 1;
-            }
-            (None, Some((star, from))) => {
-                retry = Some((star, from + 1));
-                p = star + 1;
-                n = from + 1;
-            }
-            (None, None) => return false,
-        }
-    }
-    pattern[p..].iter().all(|&c| c == '*')
-}
-
-/// The position after the bracket expression at `at`, if it matches `c`.
-fn bracket(pattern: &[char], at: usize, c: char) -> Option<usize> {
-    let mut p = at + 1;
-    let negated = matches!(pattern.get(p), Some('!' | '^'));
-    if negated {
-        p += 1;
-    }
-    let mut found = false;
-    let mut first = true;
-    loop {
-        match pattern.get(p)? {
-            ']' if !first => break,
-            &from => {
-                if pattern.get(p + 1) == Some(&'-')
-                    && pattern.get(p + 2).is_some_and(|&to| to != ']')
-                {
-                    found |= from <= c && c <= pattern[p + 2];
-                    p += 3;
-                } else {
-                    found |= from == c;
-                    p += 1;
-                }
-            }
-        }
-        first = false;
-    }
-    (found != negated).then_some(p + 1)
 }
