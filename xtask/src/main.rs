@@ -14,6 +14,7 @@ mod rust;
 mod workspace;
 mod layers;
 mod unused;
+mod api;
 mod ci;
 mod bench;
 mod conformance;
@@ -29,15 +30,23 @@ const COMMANDS: &str = "\
 cargo xtask ci [--fast]   everything that must pass before a change lands; --fast: the quick half
 cargo xtask layers        arrows between crates, order of modules, paths of ARCHITECTURE.md
 cargo xtask unused        dependencies that a manifest names and no source uses
+cargo xtask api [--write]  the public interface of the facade beside its list; --write: renew the list
 cargo xtask conformance … the legacy names beside what was recorded, and the matrix that gates them
 cargo xtask bench …       what things take: kernel, hook, replay
 cargo xtask downstream    each layer by itself, built outside the workspace: what it pulls, and a run
 ";
 
 fn main() -> ExitCode {
+    if let Some(rustdoc) = std::env::var_os(api::STANDS_IN_FOR) {
+        return ended(api::stand_in(rustdoc));
+    }
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    match run(&arguments) {
+    ended(run(&arguments))
+}
+
+fn ended(result: anyhow::Result<ExitCode>) -> ExitCode {
+    match result {
         Ok(code) => code,
         Err(error) => {
             eprintln!("error: {error:#}");
@@ -56,6 +65,7 @@ fn run(arguments: &[&str]) -> anyhow::Result<ExitCode> {
         ["ci", "--fast"] => ci::run(&Workspace::here()?, ci::Extent::Fast),
         ["layers"] => Ok(report("layers", &layers::check(&Workspace::here()?)?)),
         ["unused"] => Ok(report("unused", &unused::check(&Workspace::here()?))),
+        ["api", rest @ ..] => api::run(&Workspace::here()?, rest),
         ["downstream"] => ci::downstream(&Workspace::here()?),
         ["conformance", rest @ ..] => conformance::run(&Workspace::here()?, rest),
         ["bench", rest @ ..] => bench::run(&Workspace::here()?, rest),

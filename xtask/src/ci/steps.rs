@@ -12,7 +12,7 @@ use crate::ci::step::Outcome::{Passed, Skipped};
 use crate::ci::step::{Outcome, Step};
 use crate::ci::tools::{DENY, NEXTEST};
 use crate::finding::{Finding, failures};
-use crate::{layers, unused};
+use crate::{api, layers, unused};
 
 /// Every step in the order in which they run.
 ///
@@ -31,6 +31,7 @@ pub(crate) const STEPS: &[Step] = &[
     }),
     Step::new("package", Whole, package),
     Step::new("docs", Whole, docs),
+    Step::new("api", Whole, api),
     Step::new("deny", Whole, deny),
     Step::new("advisories", Whole, advisories),
     Step::new("build", Fast, build),
@@ -106,6 +107,17 @@ fn docs(shop: &mut Shop<'_>) -> anyhow::Result<Outcome> {
         doc.env("RUSTDOCFLAGS", "-D warnings").run()?;
     }
     Ok(Passed)
+}
+
+fn api(shop: &mut Shop<'_>) -> anyhow::Result<Outcome> {
+    let changes = api::changes(shop.workspace)?;
+    for change in &changes {
+        println!("{change}");
+    }
+    match changes.len() {
+        0 => Ok(Passed),
+        count => bail!("{count} lines differ; {}", api::WAY_OUT),
+    }
 }
 
 fn deny(shop: &mut Shop<'_>) -> anyhow::Result<Outcome> {
