@@ -29,7 +29,10 @@ pub(crate) fn run(workspace: &Workspace, arguments: &[&str]) -> anyhow::Result<E
     let write = match arguments {
         [] => false,
         ["--write"] => true,
-        other => bail!("api takes --write and nothing else, not `{}`", other.join(" ")),
+        other => bail!(
+            "api takes --write and nothing else, not `{}`",
+            other.join(" ")
+        ),
     };
     if write {
         let list = listed(workspace)?;

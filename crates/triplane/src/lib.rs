@@ -30,10 +30,12 @@ pub mod sinks;
 
 pub use error::RuntimeError;
 pub use event::{AgentEvent, Enforcement};
+#[expect(deprecated, reason = "the old name is kept for its users")]
+pub use legacy::Broadcaster;
 pub use legacy::{
-    Broadcaster, DEFAULT_HOOKS, DORMANT_POINTS, HookBus, HookPoint, Loader, MessageManager,
-    RunTerminalEnvelope, SchedulerSignalBus, SessionObserver, StopHook, TerminalCallbackRegistry,
-    hook, lane_for,
+    DEFAULT_HOOKS, DORMANT_POINTS, HookBus, HookPoint, HookSignal, Loader, MessageManager,
+    RunTerminalEnvelope, SchedulerHandlerCancelled, SchedulerSignalBus, SessionObserver, StopHook,
+    TerminalCallbackRegistry, hook, lane_for,
 };
 pub use operation::{Decided, Pending};
 pub use redaction::Redaction;

@@ -128,8 +128,9 @@ impl From<SchedulerError> for Fault {
     fn from(error: SchedulerError) -> Self {
         match error {
             SchedulerError::Raised(raised) => raised.into(),
-            SchedulerError::HandlerCancelled(raised) => {
-                let members = raised
+            SchedulerError::HandlerCancelled(cancelled) => {
+                let members = cancelled
+                    .raised
                     .dispatch()
                     .and_then(DispatchError::report)
                     .map(members);

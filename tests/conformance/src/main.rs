@@ -27,6 +27,8 @@ mod adapter;
 mod script;
 mod compare;
 mod suite;
+mod divergent;
+mod evidence;
 mod matrix;
 mod neighbours;
 mod mutations;
@@ -53,11 +55,15 @@ fn execute(arguments: impl IntoIterator<Item = String>) -> anyhow::Result<ExitCo
         Task::Scenarios => report::scenarios(&options)?,
         Task::Mutations => report::mutations(&options)?,
     };
-    Ok(if blocking.is_empty() {
+    Ok(exit(&blocking))
+}
+
+fn exit(blocking: &[String]) -> ExitCode {
+    if blocking.is_empty() {
         ExitCode::SUCCESS
     } else {
         ExitCode::FAILURE
-    })
+    }
 }
 
 #[cfg(test)]

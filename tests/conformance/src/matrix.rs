@@ -1,15 +1,18 @@
 //! The Phase 0 matrix (ADR-0120): what must be shown, and the evidence that ran for it.
 //!
-//! A row without evidence that ran blocks, and so does evidence that is named and does not exist. A row
-//! whose plane comes later is due: it is shown as that, and never as passed.
+//! Evidence is scenarios, named tests, checks that kill a process, and suites over a folder of fixtures. A
+//! row without evidence that ran blocks, and so does evidence that is named and does not exist or did not
+//! run. A row whose plane comes later is due: it is shown as that, and never as passed.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
 use serde::Deserialize;
 use triplane_kernel::profile::ProfileName;
 
+use crate::evidence::{Ended, Ran, TestName};
 use crate::suite::Outcome;
 
 /// The matrix as `matrix.toml` writes it.
@@ -22,13 +25,30 @@ pub(crate) struct Matrix {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Row {
+pub(crate) struct Row {
     name: String,
     /// Patterns of scenario ids; `*` stands for anything.
     #[serde(default)]
     scenarios: Vec<String>,
+    /// Tests of the workspace.
+    #[serde(default)]
+    tests: Vec<TestName>,
+    /// Tests that kill a process and look at what it left.
+    #[serde(default)]
+    crashes: Vec<TestName>,
+    #[serde(default)]
+    fixtures: Vec<Fixtures>,
     /// What it waits for, when it is due.
     due: Option<String>,
+}
+
+/// A folder of fixtures, and the test that reads it.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Fixtures {
+    /// Relative to the workspace.
+    folder: PathBuf,
+    test: TestName,
 }
 
 /// What the run says of the matrix.
@@ -69,8 +89,19 @@ impl Matrix {
         Ok(())
     }
 
+    /// The tests that rows name.
+    pub(crate) fn tests(&self) -> BTreeSet<TestName> {
+        let tests = self.rows.iter().flat_map(Row::named);
+        tests.cloned().collect()
+    }
+
+    #[cfg(test)]
+    pub(crate) fn rows(&self) -> impl Iterator<Item = &Row> {
+        self.rows.iter()
+    }
+
     /// Holds the rows against what ran.
-    pub(crate) fn judge(&self, outcomes: &[Outcome]) -> Judgement {
+    pub(crate) fn judge(&self, outcomes: &[Outcome], ran: &Ran) -> Judgement {
         let width = self
             .rows
             .iter()
@@ -78,19 +109,43 @@ impl Matrix {
             .max()
             .unwrap_or(0);
         let mut judgement = Judgement {
-            table: format!("{:width$}  scenarios  pass  fail  deliberate  due\n", "row"),
+            table: format!(
+                "{:width$}  scenarios  tests  pass  fail  divergent  deliberate  due\n",
+                "row"
+            ),
             blocking: Vec::new(),
             due: 0,
         };
         for row in &self.rows {
-            row.judge(outcomes, width, &mut judgement);
+            row.judge(outcomes, ran, width, &mut judgement);
         }
         judgement
     }
 }
 
 impl Row {
-    fn judge(&self, outcomes: &[Outcome], width: usize, judgement: &mut Judgement) {
+    #[cfg(test)]
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    #[cfg(test)]
+    pub(crate) fn is_shown_by_scenarios_only(&self) -> bool {
+        self.due.is_none() && self.named().next().is_none()
+    }
+
+    #[cfg(test)]
+    pub(crate) fn names(&self, scenario: &str) -> bool {
+        let mut patterns = self.scenarios.iter();
+        patterns.any(|pattern| matches(pattern, scenario))
+    }
+
+    fn named(&self) -> impl Iterator<Item = &TestName> {
+        let suites = self.fixtures.iter().map(|suite| &suite.test);
+        self.tests.iter().chain(&self.crashes).chain(suites)
+    }
+
+    fn judge(&self, outcomes: &[Outcome], ran: &Ran, width: usize, judgement: &mut Judgement) {
         let matched = |pattern: &str| -> Vec<&Outcome> {
             outcomes
                 .iter()
@@ -116,11 +171,33 @@ impl Row {
                 .filter(|outcome| outcome.verdict.as_str() == verdict);
             same.count()
         };
+        for suite in &self.fixtures {
+            if !holds_a_file(&suite.folder) {
+                block(format!(
+                    "there are no fixtures in `{}`",
+                    suite.folder.display()
+                ));
+            }
+        }
+        let mut tests = [0, 0];
+        for test in self.named() {
+            match ran.get(test) {
+                Some(Ended::Passed) => tests[0] += 1,
+                Some(Ended::Failed) => {
+                    tests[1] += 1;
+                    block(format!("the test `{test}` failed"));
+                }
+                None => block(format!("the test `{test}` did not run")),
+            }
+        }
+        let [passed, tests_failed] = tests;
         let failed = count("fail");
-        let ran = count("pass") + count("deliberate") + failed;
+        let shown = count("pass") + count("deliberate") + count("divergent") + failed;
         match &self.due {
             Some(_) => judgement.due += 1,
-            None if ran == 0 => block("nothing that ran shows it".to_owned()),
+            None if shown + passed + tests_failed == 0 => {
+                block("nothing that ran shows it".to_owned());
+            }
             None => {}
         }
         if failed > 0 {
@@ -133,14 +210,22 @@ impl Row {
         };
         let _ = writeln!(
             judgement.table,
-            "{:width$}  {:9}  {:4}  {:4}  {:10}  {due}",
+            "{:width$}  {:9}  {:5}  {:4}  {:4}  {:9}  {:10}  {due}",
             self.name,
             evidence.len(),
-            count("pass"),
-            failed,
+            self.named().count(),
+            count("pass") + passed,
+            failed + tests_failed,
+            count("divergent"),
             count("deliberate"),
         );
     }
+}
+
+fn holds_a_file(folder: &Path) -> bool {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let entries = std::fs::read_dir(root.join(folder));
+    entries.is_ok_and(|mut entries| entries.next().is_some())
 }
 
 /// Whether a pattern, in which `*` stands for any text, is an id.
@@ -172,7 +257,47 @@ mod tests {
 
     fn check(row: &str, outcomes: &[Outcome], blocking: &[&str]) {
         let matrix: Matrix = toml::from_str(&format!("[[row]]\nname = 'r'\n{row}")).unwrap();
-        assert_eq!(matrix.judge(outcomes).blocking, blocking, "{row}");
+        let test = |name: &str| format!("b: {name}").parse::<TestName>().unwrap();
+        let ran = Ran::from([
+            (test("passes"), Ended::Passed),
+            (test("fails"), Ended::Failed),
+        ]);
+        assert_eq!(matrix.judge(outcomes, &ran).blocking, blocking, "{row}");
+    }
+
+    #[test]
+    fn a_test_is_evidence_when_it_ran_and_passed() {
+        check("tests = ['b: passes']", &[], &[]);
+        check("crashes = ['b: passes']", &[], &[]);
+        check(
+            "tests = ['b: fails']",
+            &[],
+            &["`r`: the test `b: fails` failed"],
+        );
+        check(
+            "crashes = ['b: gone']",
+            &[],
+            &[
+                "`r`: the test `b: gone` did not run",
+                "`r`: nothing that ran shows it",
+            ],
+        );
+        // Evidence that is named must exist, also when the row is due.
+        check(
+            "due = 'a plane'\ntests = ['b: gone']",
+            &[],
+            &["`r`: the test `b: gone` did not run"],
+        );
+        check(
+            "fixtures = [{ folder = 'docs', test = 'b: passes' }]",
+            &[],
+            &[],
+        );
+        check(
+            "fixtures = [{ folder = 'nowhere', test = 'b: passes' }]",
+            &[],
+            &["`r`: there are no fixtures in `nowhere`"],
+        );
     }
 
     #[test]

@@ -10,6 +10,8 @@ pub(crate) const USAGE: &str = "\
 cargo xtask conformance [--filter TEXT] [--json] [--release] [--scenarios DIR --traces DIR]
 cargo xtask conformance --mutations [--filter TEXT] [--json]
 
+Runs every scenario, and the tests that rows of the matrix name.
+
   --filter TEXT    only scenarios whose id holds TEXT; the matrix is not judged
   --json           one object for each scenario, then a summary
   --release        what is due fails, too
@@ -29,6 +31,7 @@ pub(crate) struct Options {
     pub(crate) report: Report,
     pub(crate) due: Due,
     pub(crate) tree: Tree,
+    pub(crate) evidence: Evidence,
     /// Whether what ran is all that the matrix asks for.
     pub(crate) judged: Judged,
 }
@@ -51,6 +54,14 @@ pub(crate) enum Due {
     Fails,
 }
 
+/// What is run for the matrix. There is no option for less: what does not run is no evidence.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Evidence {
+    Everything,
+    #[cfg(test)]
+    ScenariosOnly,
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Judged {
     Matrix,
@@ -65,6 +76,7 @@ impl Options {
             report: Report::Text,
             due: Due::Allowed,
             tree: Tree::recorded(),
+            evidence: Evidence::Everything,
             judged: Judged::Matrix,
         };
         let (mut scenarios, mut traces) = (None, None);

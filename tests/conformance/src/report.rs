@@ -4,14 +4,23 @@ use std::path::Path;
 
 use serde_json::json;
 
+use crate::divergent::Divergent;
+use crate::evidence;
 use crate::matrix::Matrix;
 use crate::mutations::{self, Unobservable};
-use crate::options::{Due, Judged, Options, Report};
+use crate::options::{Due, Evidence, Judged, Options, Report};
 use crate::suite::{Outcome, Verdict};
 
 /// Runs the scenarios, and returns what blocks.
 pub(crate) fn scenarios(options: &Options) -> anyhow::Result<Vec<String>> {
-    let outcomes = options.tree.run(&options.filter)?;
+    let mut outcomes = options.tree.run(&options.filter)?;
+    let mut blocking = Vec::new();
+    if options.judged == Judged::Matrix {
+        blocking.extend(Divergent::read(&own_file("divergent.toml"))?.judge(&mut outcomes));
+        for trace in options.tree.orphans()? {
+            blocking.push(format!("the trace {} has no scenario", trace.display()));
+        }
+    }
     for outcome in &outcomes {
         show(outcome, options.report);
     }
@@ -21,7 +30,6 @@ pub(crate) fn scenarios(options: &Options) -> anyhow::Result<Vec<String>> {
             .filter(|outcome| outcome.verdict.as_str() == verdict)
             .count()
     };
-    let mut blocking = Vec::new();
     if outcomes.is_empty() {
         blocking.push("no scenario ran".to_owned());
     }
@@ -32,7 +40,13 @@ pub(crate) fn scenarios(options: &Options) -> anyhow::Result<Vec<String>> {
         blocking.push(format!("{} scenarios are due", count("due")));
     }
     if options.judged == Judged::Matrix {
-        let judgement = Matrix::read(&own_file("matrix.toml"))?.judge(&outcomes);
+        let matrix = Matrix::read(&own_file("matrix.toml"))?;
+        let ran = match options.evidence {
+            Evidence::Everything => evidence::run(&matrix.tests())?,
+            #[cfg(test)]
+            Evidence::ScenariosOnly => evidence::Ran::new(),
+        };
+        let judgement = matrix.judge(&outcomes, &ran);
         if options.report == Report::Text {
             println!("{}", judgement.table);
         }
@@ -48,6 +62,7 @@ pub(crate) fn scenarios(options: &Options) -> anyhow::Result<Vec<String>> {
                 "scenarios": outcomes.len(),
                 "pass": count("pass"),
                 "fail": count("fail"),
+                "divergent": count("divergent"),
                 "deliberate": count("deliberate"),
                 "due": count("due"),
                 "blocking": blocking,
@@ -56,9 +71,10 @@ pub(crate) fn scenarios(options: &Options) -> anyhow::Result<Vec<String>> {
         Report::Text => {
             show_blocking(&blocking);
             println!(
-                "{} scenarios: {} pass, {} deliberate, {} fail, {} due",
+                "{} scenarios: {} pass, {} divergent, {} deliberate, {} fail, {} due",
                 outcomes.len(),
                 count("pass"),
+                count("divergent"),
                 count("deliberate"),
                 count("fail"),
                 count("due"),
@@ -136,7 +152,7 @@ fn show_blocking(blocking: &[String]) {
 fn show(outcome: &Outcome, report: Report) {
     let difference = match &outcome.verdict {
         Verdict::Failed(difference) => Some(difference),
-        Verdict::Passed | Verdict::Deliberate | Verdict::Due => None,
+        Verdict::Passed | Verdict::Divergent | Verdict::Deliberate | Verdict::Due => None,
     };
     match (report, difference) {
         (Report::Json, _) => println!(

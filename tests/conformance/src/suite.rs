@@ -42,6 +42,8 @@ pub(crate) enum Verdict {
     Deliberate,
     /// It differs, and how; or it could not be run.
     Failed(String),
+    /// It differs, and cannot be represented: `divergent.toml` says why.
+    Divergent,
     /// Its profile has no legacy name yet.
     Due,
 }
@@ -52,6 +54,7 @@ impl Verdict {
             Self::Passed => "pass",
             Self::Deliberate => "deliberate",
             Self::Failed(_) => "fail",
+            Self::Divergent => "divergent",
             Self::Due => "due",
         }
     }
@@ -95,6 +98,24 @@ impl Tree {
         let mut done = done.into_inner().expect("no panic holds the lock");
         done.sort_by_key(|(file, _)| *file);
         Ok(done.into_iter().map(|(_, outcome)| outcome).collect())
+    }
+
+    /// Traces without a scenario: nothing would ever be held against them.
+    pub(crate) fn orphans(&self) -> anyhow::Result<Vec<PathBuf>> {
+        let mut orphans = Vec::new();
+        for folder in [Some(&self.traces), self.deliberate.as_ref()] {
+            let Some(folder) = folder else { continue };
+            let mut files = Vec::new();
+            collect(folder, &mut files)?;
+            files.sort();
+            for file in files {
+                let place = file.strip_prefix(folder)?;
+                if !self.scenarios.join(place).exists() {
+                    orphans.push(place.to_owned());
+                }
+            }
+        }
+        Ok(orphans)
     }
 
     /// The scenarios of a profile, in the order of their files.

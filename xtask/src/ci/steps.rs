@@ -36,6 +36,7 @@ pub(crate) const STEPS: &[Step] = &[
     Step::new("advisories", Whole, advisories),
     Step::new("build", Fast, build),
     Step::new("doc tests", Whole, doc_tests),
+    Step::new("conformance", Whole, conformance),
     Step::new("tests", Fast, tests),
 ];
 
@@ -149,6 +150,13 @@ fn build(shop: &mut Shop<'_>) -> anyhow::Result<Outcome> {
 
 fn doc_tests(shop: &mut Shop<'_>) -> anyhow::Result<Outcome> {
     passed(shop.cargo("test --doc").args(EVERYTHING))
+}
+
+/// The matrix with all that its rows name; the program was built before.
+fn conformance(shop: &mut Shop<'_>) -> anyhow::Result<Outcome> {
+    let built = shop.target_folder.join("debug");
+    let run = shop.program(built.join("triplane-conformance"));
+    passed(run.env("TRIPLANE_BIN", built.join("triplane")))
 }
 
 fn tests(shop: &mut Shop<'_>) -> anyhow::Result<Outcome> {

@@ -6,6 +6,7 @@
 
 use triplane_kernel::{DispatchPolicy, StageOrder};
 
+#[expect(deprecated, reason = "it is altered like any other")]
 use crate::legacy::broadcaster::Broadcaster;
 use crate::legacy::hook_bus::HookBus;
 use crate::legacy::hook_chain::{Manners, Stages};
@@ -44,6 +45,7 @@ pub fn hook_bus(
 }
 
 /// A broadcaster under another policy.
+#[expect(deprecated, reason = "it is altered like any other")]
 pub fn broadcaster(event_type: TypeName, policy: DispatchPolicy) -> Broadcaster {
     Broadcaster::under(event_type, policy)
 }

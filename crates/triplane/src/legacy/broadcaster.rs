@@ -1,5 +1,7 @@
 //! `Broadcaster` (deprecated): one type of event, told to each subscriber in turn.
 
+#![expect(deprecated, reason = "what is deprecated is written here")]
+
 use std::any::Any;
 use std::sync::{Arc, Weak};
 
@@ -23,6 +25,10 @@ use crate::legacy::value::{TypeName, Value};
 /// cancellation and a fatal failure escape. A future of the kind
 /// [`Awaitable`](triplane_kernel::AwaitableKind::Awaitable) is dropped unawaited.
 #[derive(Debug, Clone)]
+#[deprecated(
+    since = "0.1.0",
+    note = "observers of `triplane_signals::SessionObservation` are told of typed facts"
+)]
 pub struct Broadcaster {
     event_type: TypeName,
     subscribers: Arc<FanOut<Subscriber, Event, ()>>,

@@ -6,8 +6,10 @@ use std::sync::Arc;
 
 use triplane_kernel::{DispatchError, HandlerError, HandlerFailure};
 
-/// Said by a hook to skip the hooks behind it at the same point; it is no failure there.
+/// Said by a hook to skip the hooks behind it at the same point; it is no failure there (plane:
+/// interception).
 ///
+/// Move to a guard's [`Verdict`](triplane_interception::Verdict), which is an answer and no error.
 /// Everywhere else it is an error like any other.
 #[derive(Debug, Clone, PartialEq, Eq, Default, thiserror::Error)]
 #[error("a hook asked to skip the rest: {reason}")]

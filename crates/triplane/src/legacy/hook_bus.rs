@@ -6,11 +6,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use futures::future::BoxFuture;
 use triplane_kernel::{ChainOutcome, HandlerFailure, InterceptorChain, Scope, StageOrder};
-use triplane_signals::SignalClass;
 
 use crate::legacy::error::{Raised, StateCompatibilityRefused, find};
 use crate::legacy::hook_chain::{Hook, HookCall, Manner, Manners};
 use crate::legacy::hook_point::{DORMANT_POINTS, HookPoint};
+use crate::legacy::hook_signal::HookSignal;
 use crate::legacy::session_observer::SessionObserver;
 use crate::legacy::value::{Signal, Value};
 
@@ -286,9 +286,8 @@ impl HookBus {
         };
         // A handle of a store is for the hooks: it must not outlive the call in a record.
         let kept = arguments.into_iter().filter(|(name, _)| name != "db");
-        let signal = Signal::new(SignalClass::HookSignal)
-            .with("point", Value::text(point.as_str()))
-            .with("kwargs", kept.collect::<Vec<_>>());
+        let kwargs = kept.collect();
+        let signal = Signal::from(HookSignal { point, kwargs });
         match observer.emit(signal, scope).await {
             Ok(_) => Ok(()),
             Err(raised) if raised.is_ordinary() => {
@@ -371,7 +370,10 @@ pub struct Tagged {
     pub hook: Hook,
 }
 
-/// Tags a hook with a point. It is registered nowhere by that.
+/// Tags a hook with a point (plane: interception and observation, as the point). It is registered nowhere by
+/// that.
+///
+/// Move to an [`InterceptorRegistration`](triplane_kernel::InterceptorRegistration), which names its stage.
 pub fn hook(point: HookPoint, hook: &Hook) -> Tagged {
     Tagged {
         point,

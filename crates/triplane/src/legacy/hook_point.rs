@@ -58,7 +58,9 @@ points! {
     UserPromptSubmit = "prompt.submit",
 }
 
-/// The points that nobody emits. Registering there is accepted, and warned of.
+/// The points that nobody emits (plane: observation). Registering there is accepted, and warned of.
+///
+/// There is nothing to move to: no new name stands for a fact that does not occur.
 pub const DORMANT_POINTS: &[HookPoint] = &[HookPoint::ArtifactCreated];
 
 /// The text is not a point.

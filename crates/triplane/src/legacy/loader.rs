@@ -12,8 +12,10 @@ use crate::legacy::hook_point::{HookPoint, UnknownHookPoint};
 use crate::legacy::session_observer::SessionObserver;
 use crate::legacy::value::Value;
 
-/// The built-in handlers that every session's bus has (ADR-0047 D3), unless an agent's mapping names the
-/// point.
+/// The built-in handlers that every session's bus has (ADR-0047 D3; plane: interception and observation, as
+/// the points), unless an agent's mapping names the point.
+///
+/// Move to references that are declared: [`CallableRef`](triplane_kernel::declare::CallableRef).
 pub const DEFAULT_HOOKS: &[(HookPoint, &[&str])] = &[
     (HookPoint::SessionStart, &["persist_session_start"]),
     (HookPoint::SessionEnd, &["persist_session_end"]),

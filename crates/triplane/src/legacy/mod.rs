@@ -25,6 +25,7 @@ mod session_observer;
 mod scheduler_signal_bus;
 mod terminal_callbacks;
 mod hook_point;
+mod hook_signal;
 mod hook_chain;
 mod hook_bus;
 mod loader;
@@ -32,6 +33,7 @@ mod loader;
 #[doc(hidden)]
 pub mod altered;
 
+#[expect(deprecated, reason = "the old name is kept for its users")]
 pub use broadcaster::{BroadcastError, Broadcaster, Subscriber};
 pub use callback::Callback;
 pub use condition::{Comparison, Condition, Filter, Predicate};
@@ -40,12 +42,13 @@ pub use error::{BuiltinUnbound, ErrorGroup, Raised, StateCompatibilityRefused, S
 pub use hook_bus::{HookBus, MessageDrain, Registered, SUMMARY_CHARACTERS_MAX, Tagged, hook};
 pub use hook_chain::{Hook, HookCall};
 pub use hook_point::{DORMANT_POINTS, HookPoint, UnknownHookPoint};
+pub use hook_signal::HookSignal;
 pub use loader::{BUILTINS, DEFAULT_HOOKS, LoadError, Loader, UnknownHandler};
 pub use message_manager::{AddMessageError, Message, MessageKind, MessageManager};
 pub use persistence::{PAYLOAD_BYTES_MAX, SKIP_WINDOW, SignalRow, SignalSink, SinkFailure};
 pub use scheduler_signal_bus::{
-    CountersGone, RunCounters, SchedulerError, SchedulerSignalBus, SignalPredicate,
-    UnknownRunStatus, schedule_run_signal,
+    CountersGone, RunCounters, SchedulerError, SchedulerHandlerCancelled, SchedulerSignalBus,
+    SignalPredicate, UnknownRunStatus, schedule_run_signal,
 };
 pub use session_observer::{Answer, NoCondition, SessionObserver};
 pub use signal::lane_for;

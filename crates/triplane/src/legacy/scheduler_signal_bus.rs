@@ -24,7 +24,7 @@ pub type SignalPredicate = dyn Fn(&Signal) -> Result<bool, HandlerFailure> + Sen
 ///
 /// It is the kernel's profile `scheduler_signal_bus`: everybody is called before anybody is waited
 /// for, all failures are raised as one group, and a handler's own cancellation is raised as
-/// [`SchedulerError::HandlerCancelled`].
+/// [`SchedulerHandlerCancelled`].
 pub struct SchedulerSignalBus {
     subscriptions: FanOut<Subscription, Delivery, Option<Value>>,
     counters: Arc<Counters>,
@@ -61,14 +61,24 @@ pub struct CountersGone {
     pub run_id: String,
 }
 
+/// A handler of the bus cancelled itself, or failed fatally (plane: observation).
+///
+/// Move to [`DispatchError::HandlerCancelled`], which the kernel raises under the same profile. Ordinary
+/// failures of other handlers are the cause, or else the first cancellation is.
+#[derive(Debug, Clone, thiserror::Error)]
+#[error("a handler of the scheduler was cancelled: {raised}")]
+pub struct SchedulerHandlerCancelled {
+    /// What the kernel raised, with its report.
+    pub raised: Raised,
+}
+
 /// What an emission of the bus raises.
 #[derive(Debug, Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum SchedulerError {
-    /// A handler cancelled itself, or failed fatally. Ordinary failures are its cause, or else the
-    /// first of these. (The old name is `SchedulerHandlerCancelled`.)
-    #[error("a handler of the scheduler was cancelled: {0}")]
-    HandlerCancelled(Raised),
+    /// A handler cancelled itself, or failed fatally.
+    #[error(transparent)]
+    HandlerCancelled(#[from] SchedulerHandlerCancelled),
     /// Handlers failed, or the emitter was cancelled.
     #[error(transparent)]
     Raised(Raised),
@@ -162,7 +172,8 @@ impl SchedulerSignalBus {
         match self.subscriptions.dispatcher().emit(&delivery, scope).await {
             Ok(report) => Ok(report.into_values().flatten().collect()),
             Err(error @ DispatchError::HandlerCancelled { .. }) => {
-                Err(SchedulerError::HandlerCancelled(error.into()))
+                let raised = error.into();
+                Err(SchedulerHandlerCancelled { raised }.into())
             }
             Err(error) => Err(SchedulerError::Raised(error.into())),
         }

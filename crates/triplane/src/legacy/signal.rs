@@ -85,7 +85,7 @@ impl Keyed for Signal {
     }
 }
 
-/// The lane of one node, from its signals in order (new name:
+/// The lane of one node, from its signals in order (plane: observation; new name:
 /// [`triplane_signals::lane_for`]).
 pub fn lane_for<'s>(signals: impl IntoIterator<Item = &'s Arc<Signal>>) -> Lane {
     triplane_signals::lane_for(signals.into_iter().filter_map(|signal| signal.lane()))

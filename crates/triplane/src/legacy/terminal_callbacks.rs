@@ -33,7 +33,9 @@ pub struct Correlation {
     pub run_id: Option<String>,
 }
 
-/// The fact that a run came to its end (ADR-0095), version 1.
+/// The fact that a run came to its end (ADR-0095), version 1 (plane: delivery).
+///
+/// Move to a [`DeliveryIntent`](triplane_state::delivery::DeliveryIntent), which is committed with the end of the run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RunTerminalEnvelope {
     /// Unique everywhere.

@@ -85,8 +85,9 @@ pub struct Record {
     pub fields: Vec<(String, Value)>,
 }
 
-/// An old signal. New code announces [`triplane_signals::Signal`], which is closed and typed
-/// (plane: observation).
+/// An old signal (plane: observation).
+///
+/// Move to [`triplane_signals::Signal`], which is closed and typed.
 #[derive(Debug, Clone)]
 pub struct Signal {
     /// Unique everywhere.

@@ -1,5 +1,7 @@
 //! `broadcaster`.
 
+#![expect(deprecated, reason = "the old name is what is tested")]
+
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, Weak};
 
