@@ -70,14 +70,8 @@ pub(crate) fn run(tests: &BTreeSet<TestName>) -> anyhow::Result<Ran> {
         let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
         let said = Command::new(cargo)
             // The choice of features under which everything else is tested, too.
-            .args([
-                "test",
-                "--quiet",
-                "--locked",
-                "--workspace",
-                "--all-features",
-            ])
-            .args(["--test", binary, "--", "--exact", "--format", "pretty"])
+            .args(["test", "--locked", "--workspace", "--all-features"])
+            .args(["--test", binary, "--", "--exact"])
             .args(names)
             .current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("../.."))
             .stdin(Stdio::null())
