@@ -1,0 +1,62 @@
+"""``python -m record``: records a tree of traces, or answers requests.
+
+``traces SCENARIOS TRACES`` records every scenario of a tree.
+
+``serve`` reads requests, one a line of JSON, and answers each with a line:
+``{"scenario": …}`` with ``{"trace": …}``, and ``{"profile": …, "seed": …, "index": …}``, which asks
+for a random scenario, with that scenario, too. What goes wrong is ``{"error": …}``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import traceback
+import warnings
+from pathlib import Path
+
+from . import trace
+
+
+def main() -> None:
+    warnings.filterwarnings("ignore", message=".*never awaited")
+    parser = argparse.ArgumentParser(prog="record", description="records the old package")
+    commands = parser.add_subparsers(required=True)
+    traces = commands.add_parser("traces")
+    traces.add_argument("scenarios", type=Path)
+    traces.add_argument("traces", type=Path)
+    traces.set_defaults(run=lambda options: record_tree(options.scenarios, options.traces))
+    serve_parser = commands.add_parser("serve")
+    serve_parser.set_defaults(run=lambda _: serve())
+    options = parser.parse_args()
+    options.run(options)
+
+
+def record_tree(scenarios: Path, traces: Path) -> None:
+    files = sorted(scenarios.rglob("*.json"))
+    for file in files:
+        target = traces / file.relative_to(scenarios)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(trace.text(trace.record(json.loads(file.read_text()))))
+    print(f"{len(files)} traces recorded")
+
+
+def serve() -> None:
+    for line in sys.stdin:
+        try:
+            answer = reply(json.loads(line))
+        except Exception:
+            answer = {"error": traceback.format_exc()}
+        print(json.dumps(answer), flush=True)
+
+
+def reply(request: dict) -> dict:
+    if "scenario" in request:
+        return {"trace": trace.record(request["scenario"])}
+    scenario = generate.scenario(request["profile"], request["seed"], request["index"])
+    return {"scenario": scenario, "trace": trace.record(scenario)}
+
+
+if __name__ == "__main__":
+    main()
