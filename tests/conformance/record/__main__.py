@@ -1,6 +1,8 @@
-"""``python -m record``: records a tree of traces, or answers requests.
+"""``python -m record``: records traces, or answers requests for them.
 
 ``traces SCENARIOS TRACES`` records every scenario of a tree.
+
+``random PROFILE SEED COUNT SCENARIOS`` writes random scenarios.
 
 ``serve`` reads requests, one a line of JSON, and answers each with a line:
 ``{"scenario": …}`` with ``{"trace": …}``, and ``{"profile": …, "seed": …, "index": …}``, which asks
@@ -16,7 +18,7 @@ import traceback
 import warnings
 from pathlib import Path
 
-from . import trace
+from . import generate, trace
 
 
 def main() -> None:
@@ -27,8 +29,13 @@ def main() -> None:
     traces.add_argument("scenarios", type=Path)
     traces.add_argument("traces", type=Path)
     traces.set_defaults(run=lambda options: record_tree(options.scenarios, options.traces))
-    serve_parser = commands.add_parser("serve")
-    serve_parser.set_defaults(run=lambda _: serve())
+    commands.add_parser("serve").set_defaults(run=lambda _: serve())
+    random = commands.add_parser("random")
+    random.add_argument("profile", choices=generate.GENERATORS)
+    random.add_argument("seed", type=int)
+    random.add_argument("count", type=int)
+    random.add_argument("scenarios", type=Path)
+    random.set_defaults(run=write_random)
     options = parser.parse_args()
     options.run(options)
 
@@ -40,6 +47,14 @@ def record_tree(scenarios: Path, traces: Path) -> None:
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(trace.text(trace.record(json.loads(file.read_text()))))
     print(f"{len(files)} traces recorded")
+
+
+def write_random(options: argparse.Namespace) -> None:
+    for index in range(options.count):
+        scenario = generate.scenario(options.profile, options.seed, index)
+        file = options.scenarios / f"{scenario['id']}.json"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(json.dumps(scenario, indent=1) + "\n")
 
 
 def serve() -> None:
