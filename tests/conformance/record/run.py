@@ -10,6 +10,8 @@ from typing import Any
 from . import errors, handlers, profiles, values
 from .clock import Clock
 
+#: More events than any scenario has that ends.
+EVENTS_MAX = 5000
 #: How often, and for how long each time, what an operation left behind is waited for.
 LEFTOVER_WAITS, LEFTOVER_WAIT = 1000, 0.03
 
@@ -72,6 +74,8 @@ class Run:
         self.profile = profiles.PROFILES[scenario["profile"]](self, scenario.get("setup", {}))
 
     def record(self, event: dict) -> None:
+        if len(self.events) >= EVENTS_MAX:
+            raise RuntimeError("the scenario does not end")
         if self._recording:
             self.events.append({"t": round(self.clock.now * 1000)} | event)
 
@@ -115,6 +119,8 @@ class Run:
                 case _:
                     outcome = await Operation(self, op).outcome()
             self.record({"ev": "op", "i": index, "op": op["op"], "outcome": outcome})
+        if len(self.events) >= EVENTS_MAX:
+            raise RuntimeError("the scenario does not end")
         final = values.show(self.profile.final())
         self._recording = False
         return final

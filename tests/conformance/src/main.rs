@@ -7,6 +7,9 @@
 //! recorded one (`compare`), and the rows of the matrix with what ran (`matrix`). That scenarios can
 //! fail is shown by changing profiles (`alteration`, `neighbours`) and looking for one that notices
 //! (`mutations`).
+//!
+//! Traces are recorded with the old package, in Python (`record`, `recorder`). The same recorder draws
+//! random scenarios, for a comparison beyond what is written down (`live`).
 
 #![allow(
     clippy::print_stdout,
@@ -32,28 +35,36 @@ mod evidence;
 mod matrix;
 mod neighbours;
 mod mutations;
+mod python;
+mod written;
+mod recorder;
+mod record;
+mod live;
 mod options;
 mod report;
 
 use std::process::ExitCode;
 
 use crate::options::{Options, Task};
+use crate::python::Unavailable;
 
 fn main() -> ExitCode {
     match execute(std::env::args().skip(1)) {
         Ok(code) => code,
         Err(error) => {
             eprintln!("error: {error:#}");
-            ExitCode::from(2)
+            ExitCode::from(if error.is::<Unavailable>() { 3 } else { 2 })
         }
     }
 }
 
 fn execute(arguments: impl IntoIterator<Item = String>) -> anyhow::Result<ExitCode> {
     let options = Options::parse(arguments)?;
-    let blocking = match options.task {
+    let blocking = match &options.task {
         Task::Scenarios => report::scenarios(&options)?,
         Task::Mutations => report::mutations(&options)?,
+        Task::Record => report::record(&options)?,
+        Task::Live(live) => report::live(live, options.report)?,
     };
     Ok(exit(&blocking))
 }

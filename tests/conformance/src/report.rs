@@ -6,9 +6,11 @@ use serde_json::json;
 
 use crate::divergent::Divergent;
 use crate::evidence;
+use crate::live::{Campaign, Found, Live};
 use crate::matrix::Matrix;
 use crate::mutations::{self, Unobservable};
 use crate::options::{Due, Evidence, Judged, Options, Report};
+use crate::record;
 use crate::suite::{Outcome, Verdict};
 
 /// Runs the scenarios, and returns what blocks.
@@ -136,6 +138,101 @@ pub(crate) fn mutations(options: &Options) -> anyhow::Result<Vec<String>> {
         mutations.len() - seen
     );
     Ok(blocking)
+}
+
+/// Records the tree again; nothing of it blocks.
+pub(crate) fn record(options: &Options) -> anyhow::Result<Vec<String>> {
+    println!("{}", record::run(&options.tree)?);
+    Ok(Vec::new())
+}
+
+/// Runs random scenarios on both sides, and returns what blocks.
+pub(crate) fn live(live: &Live, report: Report) -> anyhow::Result<Vec<String>> {
+    let campaign = Campaign::begin()?;
+    let (mut scenarios, mut differing, mut deliberate) = (0, 0, 0);
+    // What panics is caught, and shown as a difference.
+    std::panic::set_hook(Box::new(|_| {}));
+    let ran = campaign.run(live, &mut |found| {
+        scenarios += found.same + found.deliberate + found.differing;
+        differing += found.differing;
+        deliberate += found.deliberate;
+        show_found(found, report);
+    });
+    drop(std::panic::take_hook());
+    ran?;
+    let mut blocking = Vec::new();
+    if scenarios == 0 {
+        blocking.push("no scenario ran".to_owned());
+    }
+    if differing > 0 {
+        blocking.push(format!("{differing} scenarios differ"));
+    }
+    if report == Report::Json {
+        let summary = json!({
+            "seed": live.seed,
+            "scenarios": scenarios,
+            "differences": differing,
+            "deliberate": deliberate,
+            "blocking": blocking,
+        });
+        println!("{summary}");
+        return Ok(blocking);
+    }
+    if differing > 0 {
+        println!(
+            "run them again: cargo xtask conformance --scenarios {} --traces {}",
+            campaign.scenarios().display(),
+            campaign.traces().display()
+        );
+    }
+    println!(
+        "{scenarios} scenarios of {} profiles, seed {}: {differing} differences, {deliberate} deliberate",
+        live.profiles.len(),
+        live.seed
+    );
+    Ok(blocking)
+}
+
+fn show_found(found: &Found, report: Report) {
+    let scenarios = found.same + found.deliberate + found.differing;
+    for finding in &found.findings {
+        if report == Report::Json {
+            let line = json!({
+                "id": finding.id,
+                "handlers": finding.handlers,
+                "operations": finding.operations,
+                "difference": finding.difference,
+                "scenario": finding.file,
+            });
+            println!("{line}");
+        } else {
+            println!(
+                "{}, with {} handlers and {} operations left: - recorded, + came\n{}    {}\n",
+                finding.id,
+                finding.handlers,
+                finding.operations,
+                finding.difference,
+                finding.file.display()
+            );
+        }
+    }
+    if report == Report::Json {
+        let line = json!({
+            "profile": found.profile,
+            "scenarios": scenarios,
+            "differences": found.differing,
+            "deliberate": found.deliberate,
+        });
+        println!("{line}");
+    } else {
+        println!(
+            "{:22} {scenarios} scenarios, {} differences, {} of them made smaller, {} deliberate",
+            found.profile,
+            found.differing,
+            found.findings.len(),
+            found.deliberate
+        );
+    }
 }
 
 /// A file of this package.
