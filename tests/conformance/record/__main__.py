@@ -18,7 +18,7 @@ import traceback
 import warnings
 from pathlib import Path
 
-from . import generate, trace
+from . import generate, trace, written
 
 
 def main() -> None:
@@ -45,7 +45,7 @@ def record_tree(scenarios: Path, traces: Path) -> None:
     for file in files:
         target = traces / file.relative_to(scenarios)
         target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(trace.text(trace.record(json.loads(file.read_text()))))
+        target.write_text(trace.text(trace.record(written.read(file.read_text()))))
     print(f"{len(files)} traces recorded")
 
 
@@ -60,8 +60,8 @@ def write_random(options: argparse.Namespace) -> None:
 def serve() -> None:
     for line in sys.stdin:
         try:
-            answer = reply(json.loads(line))
-        except Exception:
+            answer = reply(written.read(line))
+        except (Exception, written.MissingField):
             answer = {"error": traceback.format_exc()}
         print(json.dumps(answer), flush=True)
 
@@ -69,7 +69,9 @@ def serve() -> None:
 def reply(request: dict) -> dict:
     if "scenario" in request:
         return {"trace": trace.record(request["scenario"])}
-    scenario = generate.scenario(request["profile"], request["seed"], request["index"])
+    drawn = generate.scenario(request["profile"], request["seed"], request["index"])
+    # Read back, so that it is what its file would be.
+    scenario = written.read(json.dumps(drawn))
     return {"scenario": scenario, "trace": trace.record(scenario)}
 
 

@@ -92,11 +92,8 @@ class Clock(selectors.DefaultSelector):
         return True
 
     def sleep(self, seconds: float) -> None:
-        """A blocking wait. On the loop's own thread it keeps everything waiting."""
-        call: Call | None = getattr(self._thread, "call", None)
-        if call is None:
-            self.now += seconds
-            return
+        """A blocking wait, on a call's thread."""
+        call: Call = self._thread.call
         call.wakes = self.now + seconds
         call.return_turn()
         call.take_turn()

@@ -110,8 +110,10 @@ class Invocation:
 
     def _step(self, step: dict) -> Ended | None:
         match step:
-            case {"sleep_ms": time}:
+            case {"sleep_ms": time} if self.run.clock.is_elsewhere():
                 self.run.clock.sleep(time / 1000)
+            case {"sleep_ms": _} | {"try": _}:
+                raise self.run.refuse(f"{self.name} waits where nothing can: {step}")
             case {"mark": mark}:
                 self.event("mark", mark=mark)
             case {"return": value}:

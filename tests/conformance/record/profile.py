@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import errors
 from .handlers import Ended
+from .written import MissingField
 
 if TYPE_CHECKING:
     from .run import Run
@@ -21,7 +22,13 @@ class Profile:
 
     def begin(self, op: dict) -> Any:
         """What the operation returns, which may have to be awaited."""
-        return getattr(self, f"op_{op['op']}")(op)
+        operation = getattr(self, f"op_{op['op']}", None)
+        if operation is None:
+            raise self.run.refuse(f"no such operation: {op}")
+        try:
+            return operation(op)
+        except MissingField as missing:
+            raise self.run.refuse(f"{op} lacks {missing}") from None
 
     async def perform(self, op: dict) -> Any:
         result = self.begin(op)
@@ -33,7 +40,7 @@ class Profile:
 
     def special_step(self, step: dict, args: tuple, kwargs: dict) -> Ended | None:
         """A step that only this profile knows."""
-        raise ValueError(f"no such step: {step}")
+        raise self.run.refuse(f"no such step: {step}")
 
     def final(self) -> Any:
         """The state at the end."""

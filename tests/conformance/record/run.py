@@ -16,6 +16,10 @@ EVENTS_MAX = 5000
 LEFTOVER_WAITS, LEFTOVER_WAIT = 1000, 0.03
 
 
+class NoScenario(Exception):  # noqa: N818
+    """What was written is no scenario, and why."""
+
+
 @dataclass
 class Came:
     """What an operation came to: a value, or what it raised."""
@@ -69,15 +73,21 @@ class Run:
         self.names = set(self.written)
         self.closed_sources: list[str] = []
         self.events: list[dict] = []
+        self.refused: NoScenario | None = None
         self._recording = True
         self._handlers: dict[str, Callable] = {}
         self.profile = profiles.PROFILES[scenario["profile"]](self, scenario.get("setup", {}))
 
     def record(self, event: dict) -> None:
         if len(self.events) >= EVENTS_MAX:
-            raise RuntimeError("the scenario does not end")
+            raise self.refuse("it does not end")
         if self._recording:
             self.events.append({"t": round(self.clock.now * 1000)} | event)
+
+    def refuse(self, reason: str) -> NoScenario:
+        """What is raised when the scenario is none. It is kept: a dispatcher may swallow it."""
+        self.refused = self.refused or NoScenario(reason)
+        return self.refused
 
     def handler(self, name: str) -> Callable:
         """The callable of a handler: the same every time, since registries compare by it."""
@@ -119,8 +129,6 @@ class Run:
                 case _:
                     outcome = await Operation(self, op).outcome()
             self.record({"ev": "op", "i": index, "op": op["op"], "outcome": outcome})
-        if len(self.events) >= EVENTS_MAX:
-            raise RuntimeError("the scenario does not end")
         final = values.show(self.profile.final())
         self._recording = False
         return final

@@ -42,6 +42,8 @@ async def _run(scenario: dict, loop: Loop) -> tuple[list[dict], Any]:
         warnings.simplefilter("ignore")
         final = await run.script()
         await run.end()
+    if run.refused is not None:
+        raise run.refused
     return run.events, final
 
 

@@ -55,8 +55,16 @@ pub(crate) fn make(spec: &Value) -> HandlerFailure {
         "stop_hook" => HandlerFailure::failed(StopHook { reason: message }),
         "store_refused" => HandlerFailure::failed(StateCompatibilityRefused { what: message }),
         "group" => {
-            let members = spec.list("members").iter().map(make).collect();
-            HandlerFailure::failed(ErrorGroup { members })
+            let members: Vec<_> = spec.list("members").iter().map(make).collect();
+            let ordinary = |member: &HandlerFailure| matches!(member, HandlerFailure::Failed(_));
+            let is_ordinary = members.iter().all(ordinary);
+            let group = ErrorGroup { message, members };
+            // A group is as grave as its gravest member.
+            if is_ordinary {
+                HandlerFailure::failed(group)
+            } else {
+                HandlerFailure::fatal(group)
+            }
         }
         "base_exception" => HandlerFailure::fatal(Scripted {
             kind: kind.to_owned(),
@@ -300,9 +308,24 @@ pub(crate) fn describe_text(text: &str) -> Json {
     if let Some(reason) = text.strip_prefix("a hook asked to skip the rest: ") {
         return json!({"kind": "stop_hook", "message": reason});
     }
+    if let Some(group) = group_text(text) {
+        return json!(group);
+    }
     let known = text.split_once(": ").and_then(|(class, message)| {
         let (kind, _) = CLASSES.iter().find(|(_, known)| *known == class)?;
         Some(json!({"kind": kind, "message": message}))
     });
     known.unwrap_or_else(|| json!(text))
+}
+
+/// How the old code wrote down a group: without its members.
+fn group_text(text: &str) -> Option<String> {
+    let (message, rest) = text.split_once(" (")?;
+    let (count, rest) = rest.split_once(' ')?;
+    let count: usize = count.parse().ok()?;
+    let members = rest.strip_prefix("error")?;
+    members.starts_with([':', 's']).then(|| {
+        let plural = if count == 1 { "" } else { "s" };
+        format!("ExceptionGroup: {message} ({count} sub-exception{plural})")
+    })
 }

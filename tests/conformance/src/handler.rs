@@ -13,7 +13,7 @@ use triplane_kernel::{AwaitableKind, Called, CancelCause, Handler, HandlerFailur
 
 use crate::fault;
 use crate::fields::Fields as _;
-use crate::json::{normal, normal_message, normal_signal, payload};
+use crate::json::{MESSAGE, OPAQUE, normal, normal_message, normal_signal, payload, shown_as};
 use crate::operation::{Adapter, perform};
 use crate::run::Run;
 use crate::turns;
@@ -52,11 +52,19 @@ impl Arguments for Message {
     fn shown(&self) -> Json {
         normal_message(self)
     }
+
+    fn positional(&self) -> Value {
+        shown_as(MESSAGE, self.kind.as_str(), self.content.clone())
+    }
 }
 
 impl Arguments for Signal {
     fn shown(&self) -> Json {
         normal_signal(self)
+    }
+
+    fn positional(&self) -> Value {
+        self.clone().into()
     }
 }
 
@@ -69,6 +77,10 @@ impl Arguments for RunTerminalEnvelope {
             "terminal_status": written["terminal_status"],
             "reason_code": written["reason_code"],
         })
+    }
+
+    fn positional(&self) -> Value {
+        shown_as(OPAQUE, "RunTerminalEnvelope", Value::Null)
     }
 }
 

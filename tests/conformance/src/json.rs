@@ -68,6 +68,30 @@ pub(crate) fn signal(written: &Value) -> Signal {
     signal
 }
 
+/// The events of a broadcaster, and the names of their classes in the old package.
+pub(crate) static EVENTS: [(TypeName, &str); 3] = [
+    (TypeName::from_static("oracle_event"), "OracleEvent"),
+    (TypeName::from_static("oracle_sub_event"), "OracleSubEvent"),
+    (TypeName::from_static("oracle_other_event"), "Event"),
+];
+
+/// What a trace shows by the name of its class only.
+pub(crate) const OPAQUE: &str = "$opaque";
+/// What a trace shows as a message.
+pub(crate) const MESSAGE: &str = "$message";
+
+/// A value that is no value of a legacy name: it is there to be returned and shown.
+pub(crate) fn shown_as(word: &'static str, name: &str, text: Value) -> Value {
+    Value::from(Record {
+        type_name: TypeName::from_static(word),
+        supertypes: Vec::new(),
+        fields: vec![
+            ("name".to_owned(), Value::text(name)),
+            ("text".to_owned(), text),
+        ],
+    })
+}
+
 /// The fields of a signal that a trace shows when they are not empty.
 const SHOWN: [&str; 5] = ["op_id", "name", "run_id", "schedule_id", "reason_code"];
 
@@ -76,6 +100,19 @@ pub(crate) fn normal(value: &Value) -> Json {
     match value {
         Value::List(items) => items.iter().map(normal).collect(),
         Value::Map(entries) => object(entries),
+        Value::Record(record) if EVENTS.iter().any(|(own, _)| *own == record.type_name) => {
+            let name = EVENTS.iter().find(|(own, _)| *own == record.type_name);
+            json!({"$opaque": name.map(|(_, name)| name)})
+        }
+        Value::Record(record) if [OPAQUE, MESSAGE].contains(&record.type_name.as_str()) => {
+            let (name, text) = (value.field("name"), value.field("text"));
+            let mut shown = Map::new();
+            shown.insert(record.type_name.to_string(), normal(name.unwrap_or(value)));
+            if let Some(text) = text.filter(|text| text.is_truthy()) {
+                shown.insert("text".to_owned(), normal(text));
+            }
+            Json::Object(shown)
+        }
         Value::Record(record) => {
             let mut shown = match object(&record.fields) {
                 Json::Object(fields) => fields,

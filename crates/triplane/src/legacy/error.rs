@@ -39,18 +39,24 @@ pub struct BuiltinUnbound {
 /// Several errors that are raised together.
 #[derive(Debug)]
 pub struct ErrorGroup {
+    /// What they have in common, in the words of whoever raises them.
+    pub message: String,
     /// The errors, in the order of registration.
     pub members: Vec<HandlerFailure>,
 }
 
 impl fmt::Display for ErrorGroup {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} errors", self.members.len())?;
+        let errors = match self.members.len() {
+            1 => "error",
+            _ => "errors",
+        };
+        write!(f, "{} ({} {errors}", self.message, self.members.len())?;
         for (index, member) in self.members.iter().enumerate() {
             f.write_str(if index == 0 { ": " } else { "; " })?;
             fmt::Display::fmt(member, f)?;
         }
-        Ok(())
+        f.write_str(")")
     }
 }
 
@@ -193,12 +199,31 @@ mod tests {
         })
     }
 
+    fn group(members: Vec<HandlerFailure>) -> ErrorGroup {
+        let message = "both".to_owned();
+        ErrorGroup { message, members }
+    }
+
+    #[test]
+    fn a_group_says_what_its_members_say() {
+        let together = group(vec![HandlerFailure::failed(StopHook::default()), refusal()]);
+        assert_eq!(
+            together.to_string(),
+            "both (2 errors: a hook asked to skip the rest: ; the store refused a signal)"
+        );
+        let alone = group(vec![refusal()]);
+        assert_eq!(
+            alone.to_string(),
+            "both (1 error: the store refused a signal)"
+        );
+    }
+
     #[test]
     fn a_refusal_is_found_alone_and_in_a_group() {
         let found = |failure: &HandlerFailure| find::<StateCompatibilityRefused>(failure).is_some();
         assert!(found(&refusal()));
-        let members = vec![HandlerFailure::failed(StopHook::default()), refusal()];
-        assert!(found(&HandlerFailure::failed(ErrorGroup { members })));
+        let together = group(vec![HandlerFailure::failed(StopHook::default()), refusal()]);
+        assert!(found(&HandlerFailure::failed(together)));
         assert!(found(&HandlerFailure::failed(Raised::from(refusal()))));
         assert!(!found(&HandlerFailure::failed(StopHook::default())));
     }
@@ -207,7 +232,7 @@ mod tests {
     fn only_the_bare_word_stops() {
         assert!(is_stop(&HandlerFailure::failed(StopHook::default())));
         assert!(!is_stop(&HandlerFailure::fatal(StopHook::default())));
-        let members = vec![HandlerFailure::failed(StopHook::default())];
-        assert!(!is_stop(&HandlerFailure::failed(ErrorGroup { members })));
+        let together = group(vec![HandlerFailure::failed(StopHook::default())]);
+        assert!(!is_stop(&HandlerFailure::failed(together)));
     }
 }

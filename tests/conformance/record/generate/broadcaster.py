@@ -34,16 +34,14 @@ def scenario(choices: Choices) -> dict:
     )
     written = handlers(choices, names, style)
     script: list[dict] = [{"op": "subscribe"} | subject() for _ in range(len(names) + 1)]
-    live = {op["handler"] for op in script if op.get("bound")}
+    live = [op["handler"] for op in script if op.get("bound")]
     for _ in range(choices.number(1, 3)):
         if choices.chance(0.08):
             script += scripts.together(_broadcast(choices), _broadcast(choices))
         else:
             script += scripts.emission(choices, _broadcast(choices))
         if choices.chance(0.25):
-            op = {"op": "unsubscribe"} | subject()
-            live |= {op["handler"]} if op.get("bound") else set()
-            script.append(op)
+            script.append({"op": "unsubscribe"} | subject())
         if choices.chance(0.25):
             script.append({"op": choices.one_of(["count", "count", "singleton"])})
         if live and choices.chance(0.4):

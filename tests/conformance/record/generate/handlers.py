@@ -68,7 +68,13 @@ def _middle(choices: Choices, name: str, style: Style, *, waits: bool) -> list[d
         step: dict[str, Any] = {"do": op}
         if choices.chance(0.3):
             step["propagate"] = True
-        steps.insert(choices.number(0, len(steps)), step)
+        # What an emission within an emission does, and what the siblings of its handler do at the
+        # same instant, is in no order: it begins where nothing else happens.
+        alone = waits and op["op"] == "emit" and not style.one_at_a_time
+        if not alone:
+            steps.insert(choices.number(0, len(steps)), step)
+        elif steps and "sleep_ms" in steps[0]:
+            steps.insert(choices.number(1, len(steps)), step)
     return steps
 
 

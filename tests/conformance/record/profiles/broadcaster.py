@@ -61,7 +61,7 @@ class BroadcasterProfile(Profile):
         self.broadcaster.unsubscribe(self._callback(op))
 
     def op_drop(self, op: dict) -> Any:
-        del self.objects[op["handler"]]
+        self.objects.pop(op["handler"], None)
         gc.collect()
 
     def op_broadcast(self, op: dict) -> Any:
