@@ -125,7 +125,8 @@ class Run:
                     spawned[op["task"]].cancel()
                     continue
                 case "join":
-                    outcome = await spawned[op["task"]].outcome()
+                    # Forgotten with what it raised, which holds all that was called.
+                    outcome = await spawned.pop(op["task"]).outcome()
                 case _:
                     outcome = await Operation(self, op).outcome()
             self.record({"ev": "op", "i": index, "op": op["op"], "outcome": outcome})

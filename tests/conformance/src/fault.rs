@@ -103,6 +103,11 @@ impl Fault {
         }
     }
 
+    /// Whether no handler made the error, but the facade by itself.
+    pub(crate) fn is_said(&self) -> bool {
+        matches!(self.again, Again::Said)
+    }
+
     /// The same as the failure of a handler that lets it through.
     pub(crate) fn again(&self) -> HandlerFailure {
         match &self.again {

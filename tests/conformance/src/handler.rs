@@ -141,8 +141,8 @@ pub(crate) struct Scripted {
 /// Why a handler's steps ended early.
 enum Interrupt {
     Return(Value),
-    /// A failure, and whether a cancellation came from outside.
-    Raise(HandlerFailure, Origin),
+    /// A failure, whether a cancellation came from outside, and which handler's error it is.
+    Raise(HandlerFailure, Origin, Option<String>),
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -187,10 +187,11 @@ impl Scripted {
             Ok(value) | Err(Interrupt::Return(value)) => {
                 (json!({"returned": normal(&value)}), Ok(value))
             }
-            Err(Interrupt::Raise(failure @ HandlerFailure::Cancelled(_), Origin::Outside)) => {
+            Err(Interrupt::Raise(failure @ HandlerFailure::Cancelled(_), Origin::Outside, _)) => {
                 (json!({"cancelled": true}), Err(failure))
             }
-            Err(Interrupt::Raise(failure, _)) => {
+            Err(Interrupt::Raise(failure, _, whom)) => {
+                self.run.blame(&self.name, whom);
                 (json!({"raised": fault::describe(&failure)}), Err(failure))
             }
         };
@@ -206,7 +207,8 @@ impl Scripted {
     }
 
     fn sync_step(&self, step: &Value, argument: &Value) -> Result<(), Interrupt> {
-        let raise = |failure| Err(Interrupt::Raise(failure, Origin::Own));
+        let own = || Some(self.name.clone());
+        let raise = |failure| Err(Interrupt::Raise(failure, Origin::Own, own()));
         if let Some(ms) = step.number("sleep_ms") {
             turns::wait(Duration::from_millis(ms));
         } else if step.field("mark").is_some() {
@@ -267,13 +269,13 @@ impl Scripted {
                 tokio::select! {
                     biased;
                     cause = scope.cancelled() => {
-                        Err(Interrupt::Raise(HandlerFailure::Cancelled(cause), Origin::Outside))
+                        Err(Interrupt::Raise(HandlerFailure::Cancelled(cause), Origin::Outside, None))
                     }
                     () = sleep(Duration::from_millis(ms)) => Ok(()),
                 }
             } else if step.field("try").is_some() {
                 let tried = self.async_steps(step.list("try"), argument, scope).await;
-                let Err(Interrupt::Raise(HandlerFailure::Cancelled(_), _)) = &tried else {
+                let Err(Interrupt::Raise(HandlerFailure::Cancelled(_), _, _)) = &tried else {
                     return tried.map(drop);
                 };
                 self.async_steps(step.list("on_cancel"), argument, scope)
@@ -297,7 +299,12 @@ impl Scripted {
                         } else {
                             Origin::Own
                         };
-                        Err(Interrupt::Raise(fault.again(), origin))
+                        let whom = if fault.is_said() {
+                            None
+                        } else {
+                            self.run.last_blamed()
+                        };
+                        Err(Interrupt::Raise(fault.again(), origin, whom))
                     }
                     Ok(_) | Err(_) => Ok(()),
                 }

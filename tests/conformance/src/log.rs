@@ -70,6 +70,7 @@ impl Subscriber for Log {
             None => name,
         });
         let known = name.and_then(|name| self.run.called(&name));
+        let known = known.and_then(|handler| self.run.blamed(handler));
         let by_adapter = event.metadata().target().starts_with("triplane::");
         let repeats = !by_adapter && self.run.last_said_by_adapter(known.as_deref());
         if !repeats {

@@ -67,6 +67,7 @@ pub(crate) fn predicate(
                 ("kind".to_owned(), Value::text(kind)),
                 ("message".to_owned(), Value::text("predicate")),
             ];
+            run.blame(&handler, Some(handler.clone()));
             return Err(fault::make(&spec.into()));
         }
         if let Some(mark) = written.strip_prefix("mark:") {

@@ -105,7 +105,8 @@ impl Python {
 
 /// Where this package writes what can be made again.
 pub(crate) fn target() -> PathBuf {
-    package().join("../../target/conformance")
+    let root = package().ancestors().nth(2).unwrap_or(package());
+    root.join("target/conformance")
 }
 
 fn package() -> &'static Path {

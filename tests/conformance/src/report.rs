@@ -181,8 +181,8 @@ pub(crate) fn live(live: &Live, report: Report) -> anyhow::Result<Vec<String>> {
     if differing > 0 {
         println!(
             "run them again: cargo xtask conformance --scenarios {} --traces {}",
-            campaign.scenarios().display(),
-            campaign.traces().display()
+            shown(&campaign.scenarios()),
+            shown(&campaign.traces())
         );
     }
     println!(
@@ -212,7 +212,7 @@ fn show_found(found: &Found, report: Report) {
                 finding.handlers,
                 finding.operations,
                 finding.difference,
-                finding.file.display()
+                shown(&finding.file)
             );
         }
     }
@@ -233,6 +233,15 @@ fn show_found(found: &Found, report: Report) {
             found.deliberate
         );
     }
+}
+
+/// A path as it is typed: from here, when it is below.
+fn shown(path: &Path) -> String {
+    let here = std::env::current_dir().unwrap_or_default();
+    path.strip_prefix(here)
+        .unwrap_or(path)
+        .display()
+        .to_string()
 }
 
 /// A file of this package.

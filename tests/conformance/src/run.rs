@@ -11,6 +11,7 @@ use triplane::legacy::Value;
 use triplane_kernel::{CancelCause, Scope};
 
 use crate::alteration::Alteration;
+use crate::fields::Fields as _;
 use crate::turns;
 
 /// Events are recorded from the runtime's thread and from those that take turns with it.
@@ -31,6 +32,10 @@ struct State {
     /// The event that an adapter logged last, by its place.
     said_at: Option<usize>,
     tasks: HashMap<String, Task>,
+    /// Whose error the last failure of each handler was; nobody's, when no handler made it.
+    blamed: HashMap<String, Option<String>>,
+    /// The same of the last failure of all.
+    last_blamed: Option<String>,
 }
 
 /// An operation that can be cancelled by name.
@@ -77,6 +82,8 @@ impl Run {
                 names,
                 said_at: None,
                 tasks: HashMap::new(),
+                blamed: HashMap::new(),
+                last_blamed: None,
             }),
         }
     }
@@ -118,6 +125,29 @@ impl Run {
     /// What the trace calls what a line of the log names.
     pub(crate) fn called(&self, name: &str) -> Option<String> {
         self.state().names.get(name).cloned()
+    }
+
+    /// Notes whose error it is that a handler fails with.
+    pub(crate) fn blame(&self, handler: &str, whom: Option<String>) {
+        let mut state = self.state();
+        state.last_blamed.clone_from(&whom);
+        state.blamed.insert(handler.to_owned(), whom);
+    }
+
+    /// Whose error the last failure was.
+    pub(crate) fn last_blamed(&self) -> Option<String> {
+        self.state().last_blamed.clone()
+    }
+
+    /// Whom a line about this handler's failure names: whoever made the error. The old terminal
+    /// callbacks name the handler, too, and are heard when nobody made the error.
+    pub(crate) fn blamed(&self, handler: String) -> Option<String> {
+        let whom = self.state().blamed.get(&handler).cloned();
+        match whom {
+            Some(None) if self.scenario.text("profile") != "terminal_callbacks" => None,
+            Some(Some(whom)) => Some(whom),
+            Some(None) | None => Some(handler),
+        }
     }
 
     /// Names something that a line of the log may be about.

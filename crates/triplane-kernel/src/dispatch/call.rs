@@ -185,7 +185,7 @@ impl Future for Paused {
     }
 }
 
-/// The cooperation of an entry, spelled once.
+/// The cooperation of an entry, spelled once. Whether it holds at a moment, `Work::heeds` says.
 pub(crate) fn cooperates<S, T>(entry: &Entry<S, T>) -> bool {
     entry.registration.cooperation == Cooperation::Cooperative
 }

@@ -205,9 +205,11 @@ where
     }
 
     fn wait_for(&mut self, at: usize, work: Work<'a, T>) {
+        let entry = &self.phase.list.entries[at];
         self.pending.push(Pending {
             at,
-            cooperative: cooperates(&self.phase.list.entries[at]),
+            cooperative: cooperates(entry),
+            heeds_elsewhere: entry.registration.heeds_elsewhere,
             work: Some(work),
         });
     }

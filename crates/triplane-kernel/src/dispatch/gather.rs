@@ -187,7 +187,7 @@ where
     fn stop(&mut self, why: Stop, stage: &mut Stage, outcomes: &mut Outcomes<T>) {
         self.asked = Some(why);
         for mut one in self.take() {
-            if one.cooperative {
+            if one.heeds() {
                 self.set.push(one);
             } else if let Some(work) = one.work.take() {
                 let outcome = work.stop(why);

@@ -46,6 +46,8 @@ pub struct Registration<S, T = ()> {
     pub(crate) keys: Vec<Key>,
     pub(crate) predicate: Option<Predicate<S>>,
     pub(crate) cooperation: Cooperation,
+    /// Whether its call, too, looks at the scope when it runs elsewhere.
+    pub(crate) heeds_elsewhere: bool,
     pub(crate) handler: Arc<dyn Handler<S, T>>,
     pub(crate) place: &'static Location<'static>,
 }
@@ -85,6 +87,7 @@ impl<S, T> Registration<S, T> {
             keys: Vec::new(),
             predicate: None,
             cooperation: Cooperation::Dropped,
+            heeds_elsewhere: true,
             handler,
             place,
         }
@@ -119,6 +122,15 @@ impl<S, T> Registration<S, T> {
     #[must_use]
     pub fn cooperative(mut self) -> Self {
         self.cooperation = Cooperation::Cooperative;
+        self
+    }
+
+    /// Declares that of a cooperative handler the call itself does not look at its scope when it runs
+    /// on another thread: there a request leaves it behind. What it returned to be awaited is polled
+    /// here, and meets the request.
+    #[must_use]
+    pub fn heedless_elsewhere(mut self) -> Self {
+        self.heeds_elsewhere = false;
         self
     }
 }

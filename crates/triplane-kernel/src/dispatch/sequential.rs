@@ -95,10 +95,11 @@ where
                 Some((outcome, effect))
             }
             Stretch::Gathered(work) => {
-                let cooperative = cooperates(&phase.list.entries[at]);
+                let entry = &phase.list.entries[at];
                 gathered.push(Pending {
                     at,
-                    cooperative,
+                    cooperative: cooperates(entry),
+                    heeds_elsewhere: entry.registration.heeds_elsewhere,
                     work: Some(work),
                 });
                 None
@@ -290,11 +291,12 @@ async fn wait<S, T>(
             return Poll::Ready(Ok(ended));
         }
         // A cooperative handler meets the emitter's request itself; it sees the deadline as one.
-        if !cooperative && let Poll::Ready(cause) = cancelled.as_mut().poll(cx) {
+        let heeds = cooperative && work.heeds(entry.registration.heeds_elsewhere);
+        if !heeds && let Poll::Ready(cause) = cancelled.as_mut().poll(cx) {
             return Poll::Ready(Err(Stop::Cancelled(cause)));
         }
         if asked.is_none() && timer.poll(cx).is_ready() {
-            if !cooperative {
+            if !heeds {
                 return Poll::Ready(Err(Stop::Deadline));
             }
             asked = Some(Stop::Deadline);

@@ -66,6 +66,15 @@ impl<'a, T> Work<'a, T> {
         .unwrap_or_else(|failure| Poll::Ready(Ended::Answered(Err(failure))))
     }
 
+    /// Whether a cooperative handler meets a request itself now: it does not when its call is still
+    /// running on another thread and does not look there.
+    pub(crate) fn heeds(&self, elsewhere: bool) -> bool {
+        match self {
+            Self::Borrowed(_) | Self::Owned(_) => true,
+            Self::Offloaded(offloaded) => elsewhere || offloaded.is_back(),
+        }
+    }
+
     /// The same work for as long as it takes, if it borrows nothing.
     pub(crate) fn unbound(self) -> Result<Work<'static, T>, Work<'a, T>> {
         match self {
@@ -93,7 +102,17 @@ pub(crate) struct Pending<'a, T> {
     /// Its place in the roster.
     pub(crate) at: usize,
     pub(crate) cooperative: bool,
+    /// Whether the call is cooperative on another thread, too.
+    pub(crate) heeds_elsewhere: bool,
     pub(crate) work: Option<Work<'a, T>>,
+}
+
+impl<T> Pending<'_, T> {
+    /// Whether the handler meets a request itself.
+    pub(crate) fn heeds(&self) -> bool {
+        let heeds = |work: &Work<'_, T>| work.heeds(self.heeds_elsewhere);
+        self.cooperative && self.work.as_ref().is_some_and(heeds)
+    }
 }
 
 impl<T> Future for Pending<'_, T> {
@@ -203,6 +222,11 @@ impl<T> Offloaded<T> {
                 }
             }
         }
+    }
+
+    /// Whether the call has returned, and what it returned is awaited here.
+    fn is_back(&self) -> bool {
+        matches!(self.state, OffloadState::Here(_))
     }
 
     /// What is known of a call that nobody waits for; `None` when it has come back already and only

@@ -383,6 +383,54 @@ async fn a_cooperative_handler_is_waited_for_after_a_request() {
     assert_eq!(began.elapsed(), Duration::from_millis(40));
 }
 
+/// Runs what it is given at once.
+#[derive(Debug)]
+struct AtOnce;
+
+impl Offload for AtOnce {
+    fn submit(&self, work: Box<dyn FnOnce() + Send>) {
+        work();
+    }
+}
+
+/// Declared sync, returns an awaitable that takes 40 ms to end after a request.
+struct ReturnsCleaner;
+
+impl Handler<Signal, u32> for ReturnsCleaner {
+    fn call<'a>(
+        &'a self,
+        _: &'a Signal,
+        scope: &'a Scope,
+    ) -> Called<'a, Result<u32, HandlerFailure>> {
+        Called::later(async move {
+            scope.cancelled().await;
+            tokio::time::sleep(Duration::from_millis(40)).await;
+            Ok(1)
+        })
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_an_offloaded_call_returned_meets_a_request_and_the_call_itself_is_left_behind() {
+    let registration = || {
+        let returns = Registration::sync(name("1"), ReturnsCleaner);
+        returns.cooperative().heedless_elsewhere()
+    };
+    let offloads = policy(CompletionTiming::AwaitAll, SyncHandlerMode::Offload);
+
+    let began = tokio::time::Instant::now();
+    let dispatcher = Dispatcher::new(offloads.clone()).with_offload(Arc::new(AtOnce));
+    dispatcher.register(registration());
+    assert_eq!(emit(&dispatcher).await, ["1 value"]);
+    assert_eq!(began.elapsed(), Duration::from_millis(140));
+
+    let began = tokio::time::Instant::now();
+    let dispatcher = Dispatcher::new(offloads).with_offload(Arc::new(Queue::default()));
+    dispatcher.register(registration());
+    assert_eq!(emit(&dispatcher).await, ["1 never began"]);
+    assert_eq!(began.elapsed(), Duration::from_millis(100));
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_request_made_once_reaches_every_cooperative_handler_of_a_concurrent_phase() {
     let dispatcher = Dispatcher::new(profile::scheduler_signal_bus());

@@ -3,7 +3,6 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde_json::json;
-use triplane_kernel::policy::Declared;
 use triplane_kernel::{
     Called, CancelCause, Deadline, DispatchError, DispatchPolicy, Handler, HandlerFailure, Key,
     Keyed, Offload, Registration, RegistrationName, Scope, SpawnBlocking, profile,
@@ -270,11 +269,9 @@ impl TerminalCallbackRegistry {
 impl Registered {
     fn registration(&self) -> Registration<RunTerminalEnvelope> {
         let told = Told(self.callback.clone());
-        match self.callback.declared() {
-            // On another thread it cannot look at its scope: when time is up it is left behind.
-            Declared::Sync => Registration::sync(self.name.clone(), told),
-            Declared::Async => self.callback.registration(Some(&self.name), told),
-        }
+        let registration = self.callback.registration(Some(&self.name), told);
+        // On another thread it cannot look at its scope: when time is up it is left behind.
+        registration.heedless_elsewhere()
     }
 }
 

@@ -5,8 +5,8 @@
 //! written as a scenario with its trace, which the plain run takes with `--scenarios` and `--traces`
 //! (`campaign`).
 
-mod verdict;
 mod edit;
+mod verdict;
 mod reduction;
 mod minimise;
 mod campaign;

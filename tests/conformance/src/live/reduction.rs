@@ -44,7 +44,26 @@ pub(super) fn smaller(scenario: &Value) -> Vec<Value> {
     if scenario.field("setup").is_some() {
         found.push(with(scenario, "setup", None));
     }
+    found.retain(is_sound);
     found
+}
+
+/// Whether operations that run at the same time still begin apart, and are waited for: without that,
+/// chance would decide what is recorded.
+fn is_sound(scenario: &Value) -> bool {
+    let script = scenario.list("script");
+    script.iter().enumerate().all(|(at, op)| {
+        if op.text("op") != "spawn" {
+            return true;
+        }
+        let after = &script[at + 1..];
+        let apart = after
+            .first()
+            .is_some_and(|next| next.text("op") == "sleep_ms");
+        let joins =
+            |other: &Value| other.text("op") == "join" && other.text("task") == op.text("as");
+        apart && after.iter().any(joins)
+    })
 }
 
 /// How much there is to read: what a cut must make less.
@@ -73,13 +92,18 @@ fn without_some(items: &[Value]) -> impl Iterator<Item = Value> + use<'_> {
     })
 }
 
-/// What runs in the background, by itself.
+/// What runs in the background, by itself; when it is cancelled there, it is cancelled here.
 fn brought_to_front(script: &[Value]) -> impl Iterator<Item = Value> + use<'_> {
     let spawns = script.iter().enumerate();
     let spawns = spawns.filter(|(_, op)| op.text("op") == "spawn");
     spawns.map(|(at, spawn)| {
         let name = spawn.text("as");
-        let done = spawn.field("do").cloned().unwrap_or_default();
+        let mut done = spawn.field("do").cloned().unwrap_or_default();
+        if let [pause, cancel, ..] = &script[at + 1..]
+            && let (Some(after), "cancel") = (pause.field("ms"), cancel.text("op"))
+        {
+            done = with(&done, "cancel_emitter_after_ms", Some(after.clone()));
+        }
         let rest = script.iter().enumerate();
         let rest = rest.filter(|(_, op)| op.text("task") != name);
         rest.map(|(index, op)| {
