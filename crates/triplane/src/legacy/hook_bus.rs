@@ -8,7 +8,7 @@ use futures::future::BoxFuture;
 use triplane_kernel::{ChainOutcome, HandlerFailure, InterceptorChain, Scope, StageOrder};
 
 use crate::legacy::error::{Raised, StateCompatibilityRefused, find};
-use crate::legacy::hook_chain::{Hook, HookCall, Manner, Manners};
+use crate::legacy::hook_chain::{Hook, HookCall, Manner, Manners, as_made};
 use crate::legacy::hook_point::{DORMANT_POINTS, HookPoint};
 use crate::legacy::hook_signal::HookSignal;
 use crate::legacy::session_observer::SessionObserver;
@@ -160,7 +160,10 @@ impl HookBus {
                 Ok(())
             }
             Err(failure) => {
-                if let Some(refusal) = find::<StateCompatibilityRefused>(&failure) {
+                // A group that is graver than an ordinary error ends the point by itself.
+                if matches!(failure, HandlerFailure::Failed(_))
+                    && let Some(refusal) = find::<StateCompatibilityRefused>(&failure)
+                {
                     let mut recorded = arguments;
                     put(
                         &mut recorded,
@@ -260,17 +263,7 @@ impl HookBus {
         match chain.apply(call, scope).await.into_outcome() {
             // No hook answers a denial: what it refuses, it refuses by failing.
             ChainOutcome::Proceed(_) | ChainOutcome::Denied { .. } => Ok(()),
-            ChainOutcome::Failed { failure, .. } => Err(match failure {
-                HandlerFailure::Fatal(error) if manner == Manner::Observational => {
-                    let fatal = HandlerFailure::Fatal(error);
-                    if find::<StateCompatibilityRefused>(&fatal).is_some() {
-                        ordinary(fatal)
-                    } else {
-                        fatal
-                    }
-                }
-                failure => failure,
-            }),
+            ChainOutcome::Failed { failure, .. } => Err(as_made(failure)),
         }
     }
 
@@ -341,13 +334,6 @@ pub enum Registered {
     Live,
     /// Nobody emits the point.
     Dormant,
-}
-
-fn ordinary(failure: HandlerFailure) -> HandlerFailure {
-    match failure {
-        HandlerFailure::Fatal(error) => HandlerFailure::Failed(error),
-        failure => failure,
-    }
 }
 
 fn put(arguments: &mut Vec<(String, Value)>, name: &str, value: Value) {

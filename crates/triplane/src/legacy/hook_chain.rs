@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use triplane_kernel::name::NAME_BYTES_MAX;
 use triplane_kernel::{
-    Called, Cooperation, Decision, HandlerFailure, Interceptor, InterceptorPlan,
+    Called, Cooperation, Decision, HandlerError, HandlerFailure, Interceptor, InterceptorPlan,
     InterceptorRegistration, PlanBuilder, RegistrationName, Scope, StageOrder, Step, profile,
 };
 
@@ -126,7 +126,7 @@ impl Asked {
                 let failure = HandlerFailure::Failed(error);
                 if find::<StateCompatibilityRefused>(&failure).is_some() {
                     // The stage isolates ordinary failures, and a refusal must end the point.
-                    return Err(fatal(failure));
+                    return Err(HandlerFailure::fatal(EndsThePoint(failure)));
                 }
                 tracing::error!(registration = %self.hook.name(), failure = %failure.chain(),
                     "a hook failed");
@@ -150,9 +150,20 @@ impl Interceptor<HookCall> for Asked {
     }
 }
 
-fn fatal(failure: HandlerFailure) -> HandlerFailure {
+/// An ordinary failure on its way out of a stage that isolates ordinary ones.
+#[derive(Debug, thiserror::Error)]
+#[error(transparent)]
+struct EndsThePoint(HandlerFailure);
+
+/// The failure as its hook made it.
+pub(crate) fn as_made(failure: HandlerFailure) -> HandlerFailure {
     match failure {
-        HandlerFailure::Failed(error) => HandlerFailure::Fatal(error),
+        HandlerFailure::Fatal(HandlerError::Error(error)) => {
+            match error.downcast::<EndsThePoint>() {
+                Ok(ends) => ends.0,
+                Err(error) => HandlerFailure::Fatal(HandlerError::Error(error)),
+            }
+        }
         failure => failure,
     }
 }

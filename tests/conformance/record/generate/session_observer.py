@@ -16,6 +16,8 @@ TYPES = (
 #: What a handler emits. No handler that emits is told of it, or it would never end.
 INNER = {"$signal": "run_end", "role": "inner"}
 ROUTES = ("always", "always", "never", "raise:runtime_error", "mark:r", "async_never")
+#: A handler that only handlers subscribe.
+LATE = "late"
 #: Longer than the window in which nothing is written to a locked store.
 BEHIND_WINDOW = 31_200
 
@@ -28,6 +30,8 @@ def scenario(choices: Choices) -> dict:
         does=lambda choices, _: _done_by_handler(choices, names),
     )
     written = handlers(choices, names, style)
+    # It subscribes nobody: an emission is heard by whom it finds subscribed, also while it runs.
+    written[LATE] = handler(choices, LATE, Style(cancels=0.0))
     script: list[dict] = []
     for name in names:
         if _emits(written[name]):
@@ -113,7 +117,7 @@ def _done_by_handler(choices: Choices, names: list[str]) -> dict:
     name = choices.one_of(names)
     return choices.one_of(
         [
-            {"op": "observe", "handler": name, "keys": [{"type": "gamma"}]},
+            {"op": "observe", "handler": LATE, "keys": [{"type": "gamma"}]},
             {"op": "unobserve", "handler": name},
             {"op": "emit", "payload": INNER},
             {"op": "stream", "name": "s"},
