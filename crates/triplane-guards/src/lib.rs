@@ -24,6 +24,8 @@ pub mod path;
 mod command_guard;
 mod guard;
 pub mod corpus;
+#[cfg(any(test, feature = "fuzz"))]
+pub mod fuzz;
 
 pub use command::cases::{BrokenCase, CheckFailed};
 pub use command::rules::{RuleFile, RuleFileRefused, RuleSet, Set};

@@ -12,5 +12,4 @@ mod hostile;
 mod respellings;
 mod system_scripts;
 mod calls;
-mod mutations;
 mod switches;
