@@ -7,6 +7,7 @@ mod moment;
 mod position;
 mod args;
 mod policy_file;
+mod guard_option;
 mod workspace;
 mod stdin;
 mod render;

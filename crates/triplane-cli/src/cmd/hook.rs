@@ -28,7 +28,7 @@ use crate::render::{chain, complain};
 use crate::sink_option::DESTINATION;
 use crate::stdin::read_question;
 use crate::workspace::Workspaces;
-use crate::{policy_file, redact_option, store_mode};
+use crate::{guard_option, redact_option, store_mode};
 
 /// What is kept back of the time for the answer itself, when the work takes all the rest.
 const RESERVE: Duration = Duration::from_millis(20);
@@ -113,6 +113,7 @@ fn ruling(args: &HookArgs, event: HookEvent, deadline: Instant) -> Result<Ruling
 }
 
 async fn decide(args: &HookArgs, event: HookEvent, budget: Duration) -> Result<Ruling> {
+    let guarding = guard_option::asked(args.guard.policy.as_deref())?;
     let mut builder = Runtime::durable(&args.store.store)
         .synchronous(args.store.synchronous.into())
         // So that a store that others hold is named as the cause, before the time is up.
@@ -120,10 +121,10 @@ async fn decide(args: &HookArgs, event: HookEvent, budget: Duration) -> Result<R
         .lifetime(Lifetime::Short)
         .destination(DESTINATION)
         .delivery(DeliveryMode::OnDemand)
-        .guard(guards::commands())
+        .guard(guarding.commands)
         .guard(guards::workspace_paths());
-    if let Some(policy) = &args.guard.policy {
-        builder = builder.policy(policy_file::read("policy", policy)?);
+    if let Some(permissions) = guarding.permissions {
+        builder = builder.policy(permissions);
     }
     if let Some(redaction) = redact_option::asked(&args.redact)? {
         builder = builder.redaction(redaction);

@@ -4,7 +4,7 @@ use std::thread;
 
 use jiff::Timestamp;
 
-use crate::command::judge::{Objection, objection};
+use crate::command::judge::{Objection, objections};
 use crate::command::normalise::{Simple, normalise};
 use crate::command::parser_thread::{NoAnswer, STACK_BYTES};
 use crate::command::rules::{Asked, LetThrough, RuleSet};
@@ -86,7 +86,7 @@ pub fn explain_under(
                 let mut let_through = Vec::new();
                 let objections = simples
                     .iter()
-                    .filter_map(|simple| objection(simple, &asked, &mut let_through))
+                    .flat_map(|simple| objections(simple, &asked, &mut let_through))
                     .collect();
                 Explanation {
                     simples,

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::command::normalise::{Simple, normalise, pseudo};
-use crate::command::rules::{Asked, LetThrough, RuleRef, Tier};
+use crate::command::rules::{Asked, Hit, LetThrough, RuleRef, Tier};
 
 /// A rule that spoke against a command.
 #[derive(Debug, Clone)]
@@ -56,29 +56,45 @@ pub(crate) fn judge(asked: &Asked<'_>, certainty: Certainty) -> Judgement {
     judgement
 }
 
-/// What speaks against one simple command.
-pub(crate) fn objection(
+/// The severest that speaks against one simple command.
+fn objection(
     simple: &Simple,
     asked: &Asked<'_>,
     let_through: &mut Vec<LetThrough>,
 ) -> Option<Objection> {
     let hit = asked.rules.severest(simple, asked, let_through)?;
-    let unparsable = (simple.program == pseudo::UNPARSABLE)
-        .then(|| simple.args.first().map(|word| word.shown().into_owned()))
-        .flatten();
-    let detail = match (unparsable, hit.expired) {
-        (Some(why), _) => Some(why),
-        (None, Some(entry)) => entry.expires.map(|end| {
-            format!(
-                "the entry `{}`, which let it through, ended at {end}",
-                entry.id
-            )
-        }),
-        (None, None) => None,
-    };
-    Some(Objection {
-        rule: hit.rule,
-        span: hit.span,
-        detail,
-    })
+    Some(Objection::of(hit, simple))
+}
+
+/// All that speaks against one simple command.
+pub(crate) fn objections(
+    simple: &Simple,
+    asked: &Asked<'_>,
+    let_through: &mut Vec<LetThrough>,
+) -> Vec<Objection> {
+    let hits = asked.rules.all(simple, asked, let_through);
+    hits.into_iter()
+        .map(|hit| Objection::of(hit, simple))
+        .collect()
+}
+
+impl Objection {
+    fn of(hit: Hit, simple: &Simple) -> Self {
+        let unparsable = (simple.program == pseudo::UNPARSABLE)
+            .then(|| simple.args.first().map(|word| word.shown().into_owned()))
+            .flatten();
+        let expired = || {
+            let entry = hit.expired?;
+            let end = entry.expires?;
+            let id = entry.id;
+            Some(format!(
+                "the entry `{id}`, which let it through, ended at {end}"
+            ))
+        };
+        Self {
+            rule: hit.rule,
+            span: hit.span,
+            detail: unparsable.or_else(expired),
+        }
+    }
 }

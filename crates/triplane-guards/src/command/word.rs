@@ -85,6 +85,17 @@ impl Word {
         Cow::Owned(shown)
     }
 
+    /// How much is known and remembered of it, in bytes.
+    pub(crate) fn bytes(&self) -> usize {
+        self.parts
+            .iter()
+            .map(|part| match part {
+                Part::Text(text) | Part::Glob(text) => text.len(),
+                Part::Token | Part::Below | Part::Unknown => 1,
+            })
+            .sum()
+    }
+
     /// Appends a part; texts are joined.
     pub fn push(&mut self, part: Part) {
         match (self.parts.last_mut(), part) {

@@ -102,10 +102,8 @@ fn run(
     let mut slow: Vec<String> = Vec::new();
     while campaign.map_or(tried < INPUTS, |time| start.elapsed() < time) {
         let input = mutator.next();
-        if campaign.is_some() {
-            // So that an input that ends the process is not lost with it.
-            fs::write(&last, &input).expect("the system's temporary folder");
-        }
+        // So that an input that ends the process, or does not end, is not lost with it.
+        fs::write(&last, &input).expect("the system's temporary folder");
         let took = body(&input);
         tried += 1;
         slowest = slowest.max(took);
@@ -113,7 +111,9 @@ fn run(
             // The second time there is nothing left to build and to learn.
             let again = body(&input);
             if again > SLOW {
-                slow.push(format!("{again:?}: {:?}", String::from_utf8_lossy(&input)));
+                let text = String::from_utf8_lossy(&input);
+                let shown: String = text.chars().take(300).collect();
+                slow.push(format!("{again:?}, {} bytes: {shown:?}", input.len()));
             }
         }
     }

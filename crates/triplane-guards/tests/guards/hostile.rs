@@ -7,6 +7,13 @@ use triplane_interception::Verdict;
 
 use crate::support::bash;
 
+/// The longest that a caller may wait; four times as long without optimisation.
+const WAIT_MAX: Duration = if cfg!(debug_assertions) {
+    Duration::from_millis(200)
+} else {
+    Duration::from_millis(50)
+};
+
 /// An opener repeated up to the longest command that is read.
 fn nested(opener: &str) -> String {
     opener.repeat(64 * 1024 / opener.len())
@@ -59,6 +66,25 @@ fn hostile() -> Vec<(String, String)> {
         "heredoc with $[ in its tag".to_owned(),
         "<<E$[\t\t".to_owned(),
     ));
+    // Each wrapper repeats the words behind it.
+    for wrapper in ["xargs ", "sudo ", "env a=b ", "timeout 5 "] {
+        inputs.push((format!("64 KiB of {wrapper:?}"), nested(wrapper)));
+        inputs.push((format!("1,000 times {wrapper:?}"), wrapper.repeat(1_000)));
+    }
+    for (doubling, end) in [
+        ("python3 -c \"a='rm -rf /'\n", "\nimport os; os.system(a)\""),
+        (
+            "node -e \"a='rm -rf /';",
+            ";require('child_process').exec(a)\"",
+        ),
+    ] {
+        let text = format!("{doubling}{}{end}", "a=a+a\n".repeat(60));
+        inputs.push((format!("a text that doubles, {doubling:?}"), text));
+    }
+    inputs.push((
+        "a variable that doubles".to_owned(),
+        format!("a='rm -rf /';{} sh -c \"$a\"", "a=$a$a;".repeat(60)),
+    ));
     inputs.push(("many separators".to_owned(), "a;".repeat(5_001)));
     inputs.push((
         "too long".to_owned(),
@@ -78,17 +104,23 @@ fn hostile() -> Vec<(String, String)> {
 
 #[test]
 fn hostile_inputs_are_refused_and_soon() {
-    let guard = commands();
     for (name, input) in hostile() {
-        let start = Instant::now();
-        let verdict = guard.judge_blocking(&bash(&input));
-        let taken = start.elapsed();
-        assert!(
-            matches!(verdict, Verdict::SoftDeny(_) | Verdict::HardDeny(_)),
-            "{name} was not refused: {verdict:?}"
-        );
-        // Four times the patience: other work shares the machine with the tests.
-        assert!(taken < Duration::from_millis(160), "{name} took {taken:?}");
+        // Other work shares the machine with the tests: the shortest of a few times is the guard's.
+        let mut shortest = Duration::MAX;
+        for _ in 0..5 {
+            let guard = commands();
+            let start = Instant::now();
+            let verdict = guard.judge_blocking(&bash(&input));
+            shortest = shortest.min(start.elapsed());
+            assert!(
+                matches!(verdict, Verdict::SoftDeny(_) | Verdict::HardDeny(_)),
+                "{name} was not refused: {verdict:?}"
+            );
+            if shortest < WAIT_MAX {
+                break;
+            }
+        }
+        assert!(shortest < WAIT_MAX, "{name} took {shortest:?}");
     }
 }
 

@@ -8,6 +8,7 @@ mod support;
 mod command_corpus;
 mod path_corpus;
 mod rule_cases;
+mod rule_files;
 mod hostile;
 mod respellings;
 mod system_scripts;

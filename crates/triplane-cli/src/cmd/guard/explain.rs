@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use anyhow::{Context as _, Result};
 use serde::Serialize;
 use triplane::Finding;
-use triplane_guards::command::explain::{Explanation, explain};
+use triplane_guards::command::explain::Explanation;
 use triplane_guards::command::judge::Objection;
 use triplane_guards::command::rules::Tier;
 use triplane_guards::command::word::{Part, Word};
@@ -42,6 +42,15 @@ struct Explained<'a> {
     rule: Option<&'a str>,
     commands: Vec<SimpleJson<'a>>,
     findings: Vec<Spoke<'a>>,
+    /// What entries of rule files let through.
+    let_through: Vec<LetThroughJson<'a>>,
+}
+
+#[derive(Serialize)]
+struct LetThroughJson<'a> {
+    rule: &'a str,
+    entry: &'a str,
+    reason: &'a str,
 }
 
 #[derive(Serialize)]
@@ -77,7 +86,8 @@ struct Spoke<'a> {
 fn explained(args: &GuardExplainArgs, screen: Screen) -> Result<bool> {
     let jury = Jury::new(&args.place)?;
     let command = line::of(&args.command);
-    let found = explain(&command, &jury.place).context("the command cannot be explained")?;
+    let explained = jury.commands.explain(&command, &jury.place);
+    let found = explained.context("the command cannot be explained")?;
     let root = &jury.place.root;
     let denied = jury.judge(paths_in(root), shell_call(&command, &jury.place))?;
     let explained = Explained::of(&command, &found, denied.as_ref());
@@ -132,6 +142,15 @@ impl<'a> Explained<'a> {
                 })
                 .collect(),
             findings,
+            let_through: found
+                .let_through
+                .iter()
+                .map(|through| LetThroughJson {
+                    rule: &through.rule.id,
+                    entry: &through.entry.id,
+                    reason: &through.entry.reason,
+                })
+                .collect(),
         }
     }
 
@@ -178,7 +197,18 @@ impl<'a> Explained<'a> {
                 out.line(format_args!("  safer:  {safer}"));
             }
         }
-        if !self.findings.is_empty() {
+        for through in &self.let_through {
+            out.line("");
+            let LetThroughJson {
+                rule,
+                entry,
+                reason,
+            } = through;
+            out.line(format_args!(
+                "{rule} was let through by the entry {entry}: {reason}"
+            ));
+        }
+        if !self.findings.is_empty() || !self.let_through.is_empty() {
             out.line("");
         }
         out.line(match self.rule {

@@ -5,25 +5,22 @@ use std::sync::Arc;
 use anyhow::{Context as _, Result};
 use tokio::runtime::Runtime;
 use triplane::{Finding, PermissionPolicy, Scope, ToolCall, ToolCallDecision};
-use triplane_guards::{CommandGuard, PathGuard, Place, commands};
+use triplane_guards::{CommandGuard, PathGuard, Place};
 use triplane_interception::ToolCallPlan;
 
 use crate::guard_args::PlaceArgs;
-use crate::policy_file;
+use crate::guard_option;
 
 pub(crate) struct Jury {
     tokio: Runtime,
-    commands: CommandGuard,
+    pub(crate) commands: CommandGuard,
     policy: Option<Arc<PermissionPolicy>>,
     pub(crate) place: Place,
 }
 
 impl Jury {
     pub(crate) fn new(args: &PlaceArgs) -> Result<Self> {
-        let policy = match &args.policy {
-            Some(path) => Some(Arc::new(policy_file::read("policy", path)?)),
-            None => None,
-        };
+        let guarding = guard_option::asked(args.policy.as_deref())?;
         let tokio = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()
@@ -33,8 +30,8 @@ impl Jury {
         let home = absolute(&args.home).context("--home")?;
         Ok(Self {
             tokio,
-            commands: commands(),
-            policy,
+            commands: guarding.commands,
+            policy: guarding.permissions.map(Arc::new),
             place: Place::new(root, Some(&home)),
         })
     }

@@ -23,7 +23,7 @@ use crate::paint::Screen;
 use crate::render::{Output, chain, complain};
 use crate::stop::{Stop, StopSignal};
 use crate::workspace::Workspaces;
-use crate::{policy_file, redact_option, sink_option, store_mode};
+use crate::{guard_option, redact_option, sink_option, store_mode};
 
 /// How many events may wait for their commit: several of the store's transactions, so that judging
 /// goes on while one is written.
@@ -56,21 +56,16 @@ enum Ending {
 
 fn replay(args: &ReplayArgs, screen: Screen) -> Result<Ending> {
     let reading = reading::start(&args.file, args.format, args.max_line)?;
-    let policy = args
-        .guard
-        .policy
-        .as_deref()
-        .map(|path| policy_file::read("policy", path))
-        .transpose()?;
+    let guarding = guard_option::asked(args.guard.policy.as_deref())?;
     let redaction = redact_option::redaction(&args.redact)?;
     let mut builder = Runtime::durable(&args.store.store)
         .synchronous(args.store.synchronous.into())
         .busy_timeout(args.wait.busy_timeout)
-        .guard(guards::commands())
+        .guard(guarding.commands)
         .guard(guards::workspace_paths())
         .redaction(redaction.clone());
-    if let Some(policy) = policy {
-        builder = builder.policy(policy);
+    if let Some(permissions) = guarding.permissions {
+        builder = builder.policy(permissions);
     }
     let builder = sink_option::attach(builder, args.sink.sink.as_deref(), &args.store.store)?;
     let tokio = tokio::runtime::Builder::new_multi_thread()

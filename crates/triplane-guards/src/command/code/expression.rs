@@ -6,6 +6,9 @@ use crate::command::code::read::Reader;
 use crate::command::code::token::Token;
 use crate::command::word::{Part, Word};
 
+/// The longest text that is followed through names, in bytes; a longer one is not known.
+const CONSTANT_BYTES_MAX: usize = 16 * 1024;
+
 impl Reader {
     /// The arguments of the call that this one is a method of: `Path('x').unlink()`.
     pub(crate) fn receiver(&self) -> Vec<Vec<Word>> {
@@ -148,8 +151,13 @@ impl Reader {
                             parts: Vec::new(),
                             span: self.span.clone(),
                         });
-                        for part in &words[0].parts {
-                            value.push(part.clone());
+                        // A text that is joined to itself again and again doubles each time.
+                        if value.bytes() + words[0].bytes() > CONSTANT_BYTES_MAX {
+                            known = false;
+                        } else {
+                            for part in &words[0].parts {
+                                value.push(part.clone());
+                            }
                         }
                         joined = false;
                     }

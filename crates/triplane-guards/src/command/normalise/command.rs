@@ -10,7 +10,9 @@ use crate::command::expand::Purpose;
 use crate::command::layers::layers;
 use crate::command::normalise::files::content_of;
 use crate::command::normalise::simple::{program_name, pseudo};
-use crate::command::normalise::walker::{Frame, HOLE, Normaliser, Origin, Output, PICKS_MAX};
+use crate::command::normalise::walker::{
+    Frame, HOLE, Normaliser, Origin, Output, PICKS_MAX, WRAPPED_MAX,
+};
 use crate::command::normalise::words::Picks;
 use crate::command::output::output;
 use crate::command::parse::Rewritten;
@@ -152,6 +154,18 @@ impl Normaliser<'_> {
         if self.exhausted {
             return vec![Part::Unknown];
         }
+        if self.wrapped == WRAPPED_MAX {
+            let span = argv.first().map_or(0..0, |word| word.span.clone());
+            self.exhaust(span, state);
+            return vec![Part::Unknown];
+        }
+        self.wrapped += 1;
+        let output = self.unwrapped(argv, frame, state);
+        self.wrapped -= 1;
+        output
+    }
+
+    fn unwrapped(&mut self, argv: &[Word], frame: Frame<'_>, state: &mut ShellState) -> Output {
         let Some((program, args)) = argv.split_first() else {
             return Output::new();
         };

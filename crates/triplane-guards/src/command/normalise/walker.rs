@@ -14,6 +14,12 @@ use crate::place::Place;
 /// The most simple commands that one command may become.
 pub(crate) const SIMPLES_MAX: usize = 4_000;
 
+/// The most words that these may have together: each wrapper of a command repeats the words behind it.
+pub(crate) const WORDS_MAX: usize = 100_000;
+
+/// How deep a command may run commands: wrappers around wrappers, functions that call functions.
+pub(crate) const WRAPPED_MAX: usize = 128;
+
 /// How deep scripts may hold scripts.
 pub(crate) const SCRIPTS_MAX: usize = 24;
 
@@ -27,6 +33,10 @@ pub(crate) struct Normaliser<'p> {
     pub(crate) place: &'p Place,
     pub(crate) source: &'p str,
     pub(crate) simples: Vec<Simple>,
+    /// How many words the simple commands have together.
+    pub(crate) words: usize,
+    /// How many commands run the current one.
+    pub(crate) wrapped: usize,
     pub(crate) depth: usize,
     pub(crate) calling: Vec<String>,
     /// How many pipelines and background jobs surround the current command.
@@ -85,6 +95,8 @@ pub(crate) fn normalise(command: &str, place: &Place) -> Vec<Simple> {
         place,
         source: command,
         simples: Vec::new(),
+        words: 0,
+        wrapped: 0,
         depth: 0,
         calling: Vec::new(),
         parallel: 0,
@@ -108,22 +120,29 @@ impl Normaliser<'_> {
         span: Range<usize>,
         state: &ShellState,
     ) {
-        if self.simples.len() >= SIMPLES_MAX {
-            if !self.exhausted {
-                self.exhausted = true;
-                self.simples.push(Simple {
-                    program: pseudo::TOO_MUCH.to_owned(),
-                    args: Vec::new(),
-                    cwd: state.cwd.clone(),
-                    span,
-                    remote: state.remote,
-                });
-            }
+        self.words += args.len();
+        if self.simples.len() >= SIMPLES_MAX || self.words > WORDS_MAX {
+            self.exhaust(span, state);
             return;
         }
         self.simples.push(Simple {
             program: program.to_owned(),
             args,
+            cwd: state.cwd.clone(),
+            span,
+            remote: state.remote,
+        });
+    }
+
+    /// Gives up: more is run than is judged at once.
+    pub(crate) fn exhaust(&mut self, span: Range<usize>, state: &ShellState) {
+        if self.exhausted {
+            return;
+        }
+        self.exhausted = true;
+        self.simples.push(Simple {
+            program: pseudo::TOO_MUCH.to_owned(),
+            args: Vec::new(),
             cwd: state.cwd.clone(),
             span,
             remote: state.remote,

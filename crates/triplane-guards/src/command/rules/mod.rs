@@ -5,6 +5,7 @@
 //! it, and their entries, which silence findings of dangerous rules only.
 
 pub(crate) mod declared;
+mod set_name;
 pub(crate) mod rule;
 mod arguments;
 mod matching;
@@ -19,6 +20,7 @@ pub use entry::{Entry, LetThrough};
 pub use refused::RuleFileRefused;
 pub use rule::{Rule, RuleRef};
 pub use rule_file::RuleFile;
-pub(crate) use rule_set::Asked;
 pub use rule_set::RuleSet;
+pub(crate) use rule_set::{Asked, Hit};
+pub use set_name::UnknownSet;
 pub use shipped::rules;

@@ -136,23 +136,50 @@ impl RuleSet {
             {
                 return;
             }
-            let Some(span) = against() else { return };
-            let entry = self.entry(&rule, simple, asked);
-            let expired = match entry {
-                Some(entry) if !entry.is_expired(asked.now) => {
-                    let entry = entry.clone();
-                    let_through.push(LetThrough { rule, entry });
-                    return;
-                }
-                other => other.cloned(),
-            };
-            severest = Some(Hit {
-                rule,
-                span,
-                expired,
-            });
+            if let Some(hit) = self.hear(rule, against, simple, asked, let_through) {
+                severest = Some(hit);
+            }
         });
         severest
+    }
+
+    /// Every rule against `simple` that no entry silences, in their order.
+    pub(crate) fn all(
+        &self,
+        simple: &Simple,
+        asked: &Asked<'_>,
+        let_through: &mut Vec<LetThrough>,
+    ) -> Vec<Hit> {
+        let mut hits = Vec::new();
+        self.each(simple, asked.place, |rule, against| {
+            hits.extend(self.hear(rule, against, simple, asked, let_through));
+        });
+        hits
+    }
+
+    /// What `rule` has against `simple`, unless an entry in force silences it.
+    fn hear(
+        &self,
+        rule: RuleRef,
+        against: &mut dyn FnMut() -> Option<Range<usize>>,
+        simple: &Simple,
+        asked: &Asked<'_>,
+        let_through: &mut Vec<LetThrough>,
+    ) -> Option<Hit> {
+        let span = against()?;
+        let expired = match self.entry(&rule, simple, asked) {
+            Some(entry) if !entry.is_expired(asked.now) => {
+                let entry = entry.clone();
+                let_through.push(LetThrough { rule, entry });
+                return None;
+            }
+            other => other.cloned(),
+        };
+        Some(Hit {
+            rule,
+            span,
+            expired,
+        })
     }
 
     /// Whether the rule `id` speaks against `simple`, whatever others say.
