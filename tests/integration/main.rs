@@ -12,6 +12,7 @@ mod killed;
 mod failures;
 mod session;
 mod outbox;
+mod suites;
 mod deliver;
 mod store;
 mod signals;

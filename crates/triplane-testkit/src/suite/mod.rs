@@ -2,3 +2,11 @@
 
 pub mod interceptor;
 pub mod handler;
+#[cfg(feature = "state")]
+pub mod fact;
+#[cfg(feature = "state")]
+pub mod participant;
+#[cfg(feature = "state")]
+pub mod sink;
+#[cfg(feature = "state")]
+pub mod store;

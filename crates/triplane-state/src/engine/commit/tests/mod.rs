@@ -2,4 +2,5 @@
 
 mod identity;
 mod units;
+mod dedup;
 mod owners;
