@@ -72,12 +72,8 @@ pub async fn check(sink: Arc<dyn DeliverySink>, path: &Path) {
         worker().deliver_due().await.expect("the store works");
         clock.advance(Duration::from_hours(1));
     }
-    let faults = watched
-        .faults
-        .lock()
-        .unwrap_or_else(PoisonError::into_inner);
+    let faults = watched.take_faults();
     assert!(faults.is_empty(), "{faults:#?}");
-    drop(faults);
     for entry in store.outbox(None, 100).await.expect("reads") {
         assert!(
             matches!(
@@ -111,6 +107,11 @@ struct Watched {
 impl Watched {
     fn round(&self) -> std::sync::MutexGuard<'_, Round> {
         self.round.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn take_faults(&self) -> Vec<String> {
+        let mut faults = self.faults.lock().unwrap_or_else(PoisonError::into_inner);
+        std::mem::take(&mut *faults)
     }
 
     fn fault(&self, says: String) {
