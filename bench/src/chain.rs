@@ -43,7 +43,7 @@ pub fn cases() -> Vec<Case> {
                 Bound::Times(1.15)
             },
             must: if n == 1 {
-                Bound::Plus(20.0, 1.2)
+                Bound::Plus(25.0, 1.2)
             } else {
                 Bound::Times(1.2)
             },
@@ -59,13 +59,83 @@ pub fn cases() -> Vec<Case> {
                 Bound::Times(0.4)
             },
             must: if n == 1 {
-                Bound::Plus(20.0, 0.5)
+                Bound::Plus(25.0, 0.5)
             } else {
                 Bound::Times(0.5)
             },
         });
     }
+    cases.extend(containment());
     cases
+}
+
+/// What it costs that a panic is contained: the chain beside a loop over the same interceptors that
+/// contains nothing. The report counts too, so that the ratios are at most this good.
+fn containment() -> [Case; 2] {
+    const N: usize = 64;
+    [
+        Case {
+            name: "panic containment, sync / bare loop",
+            n: N,
+            subject: sync_chain(N),
+            limit: bare_loop(N),
+            goal: Bound::Times(1.25),
+            must: Bound::Times(1.35),
+        },
+        Case {
+            name: "panic containment, async / bare loop",
+            n: N,
+            subject: async_chain(N, later()),
+            limit: bare_loop_of_futures(N),
+            goal: Bound::Times(1.05),
+            must: Bound::Times(1.1),
+        },
+    ]
+}
+
+fn bare(
+    n: usize,
+    handler: impl Interceptor<u64> + Copy + 'static,
+) -> Vec<Box<dyn Interceptor<u64>>> {
+    (0..n)
+        .map(|_| Box::new(handler) as Box<dyn Interceptor<u64>>)
+        .collect()
+}
+
+fn bare_loop(n: usize) -> Subject {
+    let (interceptors, scope) = (bare(n, continues_now()), Scope::new());
+    Box::new(move |iterations| {
+        for _ in 0..iterations {
+            let context = black_box(7);
+            for interceptor in &interceptors {
+                match interceptor.intercept(&context, &scope) {
+                    Step::Ready(Ok(Decision::Continue(None))) => {}
+                    _ => break,
+                }
+            }
+            black_box(context);
+        }
+    })
+}
+
+fn bare_loop_of_futures(n: usize) -> Subject {
+    let (interceptors, scope, runtime) = (bare(n, later()), Scope::new(), runtime());
+    Box::new(move |iterations| {
+        runtime.block_on(async {
+            for _ in 0..iterations {
+                let context = black_box(7);
+                for interceptor in &interceptors {
+                    let Step::Later(future) = interceptor.intercept(&context, &scope) else {
+                        break;
+                    };
+                    if !matches!(future.await, Ok(Decision::Continue(None))) {
+                        break;
+                    }
+                }
+                black_box(context);
+            }
+        });
+    })
 }
 
 /// A runtime for one subject; the time driver is there for cases with a deadline.

@@ -72,27 +72,30 @@ impl<C> InterceptorChain<C> {
         let plan = self.plan.compiled();
         let standing = plan.standing(scope);
         let (mut at, mut asked) = (0, Asked::End);
-        if standing.is_none() {
+        let straight = standing.is_none() && !plan.timed;
+        if straight {
             let (at, asked, context) = (&mut at, &mut asked, &context);
             poll_fn(|cx| {
-                stretch(plan, at, context, scope, cx, asked);
+                stretch(&plan.ordinary, at, context, scope, cx, asked);
                 Poll::Ready(())
             })
             .await;
         }
         // Nearly every chain ends here. The answer is looked at in place, and the context is moved
         // once.
-        if standing.is_none() && plan.teardown.is_empty() && matches!(asked, Asked::End) {
+        if straight && plan.teardown.is_empty() && matches!(asked, Asked::End) {
             // It owns nothing.
             std::mem::forget(asked);
             return InterceptorReport::quiet(plan, context);
         }
         let loud = asked.answer(plan, at, scope).await;
+        if straight && loud.is_none() {
+            at = plan.ordinary.len();
+        }
         let mut run = Run::new(plan, context);
-        match (standing, loud) {
-            (Some(cause), _) => run.cancelled_before(cause),
-            (None, Some(answer)) => run.ordinary(at, answer, scope).await,
-            (None, None) => {}
+        match standing {
+            Some(cause) => run.cancelled_before(cause),
+            None => run.ordinary(at, loud, scope).await,
         }
         if !plan.teardown.is_empty() {
             run.teardown(scope).await;
@@ -112,16 +115,20 @@ impl<C> InterceptorChain<C> {
         let plan = self.plan.compiled();
         let standing = plan.standing(scope);
         let (mut at, mut asked) = (0, Asked::End);
-        if standing.is_none() {
-            stretch_now(plan, &mut at, &context, scope, &mut asked);
+        let straight = standing.is_none() && !plan.timed;
+        if straight {
+            stretch_now(&plan.ordinary, &mut at, &context, scope, &mut asked);
         }
-        if standing.is_none() && plan.teardown.is_empty() && matches!(asked, Asked::End) {
+        if straight && plan.teardown.is_empty() && matches!(asked, Asked::End) {
             // It owns nothing.
             std::mem::forget(asked);
             return InterceptorReport::quiet(plan, context);
         }
         let loud = asked.answer_now();
-        self.loud_now(context, standing, loud.map(|answer| (at, answer)), scope)
+        if straight && loud.is_none() {
+            at = plan.ordinary.len();
+        }
+        self.loud_now(context, standing, at, loud, scope)
     }
 
     /// What is left to do without waiting when a chain is not quiet.
@@ -131,15 +138,15 @@ impl<C> InterceptorChain<C> {
         &self,
         context: C,
         standing: Option<CancelCause>,
-        loud: Option<(usize, Answer<C>)>,
+        at: usize,
+        loud: Option<Answer<C>>,
         scope: &Scope,
     ) -> InterceptorReport<'_, C> {
         let plan = self.plan.compiled();
         let mut run = Run::new(plan, context);
-        match (standing, loud) {
-            (Some(cause), _) => run.cancelled_before(cause),
-            (None, Some((at, answer))) => run.ordinary_sync(at, answer, scope),
-            (None, None) => {}
+        match standing {
+            Some(cause) => run.cancelled_before(cause),
+            None => run.ordinary_sync(at, loud, scope),
         }
         if !plan.teardown.is_empty() {
             run.teardown_sync();

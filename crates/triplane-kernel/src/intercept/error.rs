@@ -33,6 +33,16 @@ pub enum PlanBuildError {
         /// The name in question.
         name: RegistrationName,
     },
+    /// Two registrations claim a stage that holds one.
+    #[error("`{second}` is registered in exclusive stage `{stage}`, which `{first}` holds already")]
+    ExclusiveStageTaken {
+        /// The stage in question.
+        stage: StageName,
+        /// The registration that was composed first.
+        first: RegistrationName,
+        /// The one that came after it.
+        second: RegistrationName,
+    },
     /// A teardown stage has no budget.
     #[error("teardown stage `{stage}` has no budget")]
     TeardownWithoutBudget {

@@ -34,14 +34,14 @@ pub(crate) enum Asked<'a, C> {
 /// large value returned through `catch_unwind` costs more than the quiet calls before it.
 #[inline]
 pub(crate) fn stretch<'a, C>(
-    plan: &'a Compiled<C>,
+    handlers: &'a [Box<dyn Interceptor<C>>],
     at: &mut usize,
     context: &'a C,
     scope: &'a Scope,
     cx: &mut Context<'_>,
     asked: &mut Asked<'a, C>,
 ) {
-    if let Err(panic) = contain(|| ask(&plan.ordinary, at, context, scope, cx, asked)) {
+    if let Err(panic) = contain(|| ask(handlers, at, context, scope, cx, asked)) {
         *asked = Asked::Answer(Err(panic));
     }
 }
@@ -49,13 +49,13 @@ pub(crate) fn stretch<'a, C>(
 /// The same where nobody can wait.
 #[inline]
 pub(crate) fn stretch_now<'a, C>(
-    plan: &'a Compiled<C>,
+    handlers: &'a [Box<dyn Interceptor<C>>],
     at: &mut usize,
     context: &'a C,
     scope: &'a Scope,
     asked: &mut Asked<'a, C>,
 ) {
-    if let Err(panic) = contain(|| ask_now(&plan.ordinary, at, context, scope, asked)) {
+    if let Err(panic) = contain(|| ask_now(handlers, at, context, scope, asked)) {
         *asked = Asked::Answer(Err(panic));
     }
 }
@@ -163,38 +163,68 @@ impl<'a, C> Asked<'a, C> {
 }
 
 impl<C> Run<'_, C> {
-    /// Goes on behind the answer of the registration `at`, which was the first that is not a plain
-    /// continue.
-    pub(crate) async fn ordinary(&mut self, mut at: usize, first: Answer<C>, scope: &Scope) {
-        let mut loud = Some(first);
-        while let Some(loudly) = loud {
-            if self.settle(at, loudly).is_break() {
-                return;
+    /// Asks from `at` on, behind the answer of that registration if it has given one.
+    pub(crate) async fn ordinary(
+        &mut self,
+        mut at: usize,
+        mut loud: Option<Answer<C>>,
+        scope: &Scope,
+    ) {
+        loop {
+            if let Some(answer) = loud.take() {
+                if self.settle(at, answer).is_break() {
+                    return;
+                }
+                at += 1;
             }
-            at += 1;
-            let mut asked = Asked::End;
-            let (plan, context) = (self.plan, &self.context);
+            let Some(until) = self.until(at) else { return };
+            let (plan, context, clock) = (self.plan, &self.context, self.clock());
+            let (handlers, mut asked) = (&plan.ordinary[..until], Asked::End);
             poll_fn(|cx| {
-                stretch(plan, &mut at, context, scope, cx, &mut asked);
+                stretch(handlers, &mut at, context, scope, cx, &mut asked);
                 Poll::Ready(())
             })
             .await;
             loud = asked.answer(plan, at, scope).await;
+            self.stop_clock(at, clock);
+            if loud.is_none() {
+                at = until;
+            }
         }
     }
 
     /// The same without waiting.
-    pub(crate) fn ordinary_sync(&mut self, mut at: usize, first: Answer<C>, scope: &Scope) {
-        let mut loud = Some(first);
-        while let Some(loudly) = loud {
-            if self.settle(at, loudly).is_break() {
-                return;
+    pub(crate) fn ordinary_sync(
+        &mut self,
+        mut at: usize,
+        mut loud: Option<Answer<C>>,
+        scope: &Scope,
+    ) {
+        loop {
+            if let Some(answer) = loud.take() {
+                if self.settle(at, answer).is_break() {
+                    return;
+                }
+                at += 1;
             }
-            at += 1;
+            let Some(until) = self.until(at) else { return };
+            let (handlers, clock) = (&self.plan.ordinary[..until], self.clock());
             let mut asked = Asked::End;
-            stretch_now(self.plan, &mut at, &self.context, scope, &mut asked);
+            stretch_now(handlers, &mut at, &self.context, scope, &mut asked);
             loud = asked.answer_now();
+            self.stop_clock(at, clock);
+            if loud.is_none() {
+                at = until;
+            }
         }
+    }
+
+    /// Where the next stretch ends: behind the next registration when each is timed, else behind
+    /// the last; `None` when all have been asked.
+    fn until(&self, at: usize) -> Option<usize> {
+        let all = self.plan.ordinary.len();
+        let until = if self.plan.timed { at + 1 } else { all };
+        (at < all).then_some(until)
     }
 
     /// Entering a chain is a wait that a standing request fails.

@@ -1,6 +1,7 @@
 //! What a chain came to: the outcome, and what every registration of the plan did.
 
 use std::fmt;
+use std::time::Duration;
 
 use crate::cancel::CancelCause;
 use crate::failure::HandlerFailure;
@@ -66,6 +67,8 @@ pub(crate) enum Note {
     },
     Dropped,
     NotRun(Ending),
+    /// How long it took, noted before what it did.
+    Took(Duration),
     /// The ordinary registrations from this index on were not asked.
     Ended(Ending),
     /// Behind all registrations: a cancellation was held back for teardown.
@@ -100,6 +103,10 @@ pub struct InterceptorEntry<'a> {
     pub order: i32,
     /// What it did.
     pub state: EntryState<'a>,
+    /// The time from the question to the answer, waits included. `None` unless the plan was built
+    /// [`with_durations`](crate::PlanBuilder::with_durations), and for a registration that was not
+    /// asked.
+    pub took: Option<Duration>,
 }
 
 /// What one registration did.
@@ -194,9 +201,13 @@ impl<'p, C> InterceptorReport<'p, C> {
             .enumerate()
             .map(move |(index, place)| {
                 let mut next = || notes.next_if(|(at, _)| *at == index).map(|(_, note)| note);
-                let mut note = next();
-                if let Some(Note::Ended(ending)) = note {
-                    ended = Some(*ending);
+                let (mut note, mut took) = (next(), None);
+                loop {
+                    match note {
+                        Some(Note::Ended(ending)) => ended = Some(*ending),
+                        Some(Note::Took(time)) => took = Some(*time),
+                        _ => break,
+                    }
                     note = next();
                 }
                 let state = match (note, ended) {
@@ -211,6 +222,7 @@ impl<'p, C> InterceptorReport<'p, C> {
                     stage: &outline.stages[place.stage].name,
                     order: place.order,
                     state,
+                    took,
                 }
             })
     }
@@ -237,8 +249,8 @@ impl<'p, C> InterceptorReport<'p, C> {
                 // A chain that proceeds was decided by nobody.
                 ChainOutcome::Proceed(_) => EntryState::Continued,
             },
-            // Neither is the note of a registration.
-            Note::Ended(_) | Note::Shielded { .. } => EntryState::Continued,
+            // None says what a registration did.
+            Note::Took(_) | Note::Ended(_) | Note::Shielded { .. } => EntryState::Continued,
         }
     }
 }

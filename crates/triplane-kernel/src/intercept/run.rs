@@ -2,6 +2,8 @@
 
 use std::ops::ControlFlow;
 
+use tokio::time::Instant;
+
 use crate::cancel::CancelCause;
 use crate::failure::{HandlerError, HandlerFailure};
 use crate::intercept::decision::{Decision, Denial, EvidenceRef};
@@ -124,6 +126,17 @@ impl<'p, C> Run<'p, C> {
                 self.note(index, Note::Decisive);
             }
             Verdict::Denied(..) | Verdict::Failed(..) => self.note(index, Note::Denied(denial)),
+        }
+    }
+
+    /// Now, if interceptors are timed.
+    pub(crate) fn clock(&self) -> Option<Instant> {
+        self.plan.timed.then(Instant::now)
+    }
+
+    pub(crate) fn stop_clock(&mut self, index: usize, clock: Option<Instant>) {
+        if let Some(began) = clock {
+            self.note(index, Note::Took(began.elapsed()));
         }
     }
 

@@ -58,6 +58,9 @@ pub struct StageDeclaration {
     pub on_failure: StageFailure,
     /// Ordinary, or teardown with its budget.
     pub kind: StageKind,
+    /// Whether the stage holds one registration at most. A stage at an end of the order that is
+    /// exclusive is a promise to whoever holds it: nobody else can claim to be first or last too.
+    pub exclusive: bool,
 }
 
 impl StageDeclaration {
@@ -67,6 +70,7 @@ impl StageDeclaration {
             name,
             on_failure,
             kind: StageKind::Ordinary,
+            exclusive: false,
         }
     }
 
@@ -78,7 +82,15 @@ impl StageDeclaration {
             kind: StageKind::Teardown {
                 budget: Some(budget),
             },
+            exclusive: false,
         }
+    }
+
+    /// The same stage for one registration at most.
+    #[must_use]
+    pub fn exclusive(mut self) -> Self {
+        self.exclusive = true;
+        self
     }
 }
 
@@ -89,6 +101,10 @@ impl StageDeclaration {
             json!({ "name": self.name.as_str(), "on_failure": self.on_failure.as_str() });
         if let StageKind::Teardown { budget } = self.kind {
             written["teardown_budget_seconds"] = budget.map(|budget| budget.as_secs_f64()).into();
+        }
+        // Written only where it holds, so that the digests of other plans stay.
+        if self.exclusive {
+            written["exclusive"] = true.into();
         }
         written
     }
@@ -103,6 +119,9 @@ impl fmt::Display for StageDeclaration {
             StageFailure::Propagate => "ends the chain",
         };
         write!(f, "{}: error or panic {failure}; ", self.name)?;
+        if self.exclusive {
+            f.write_str("one registration at most; ")?;
+        }
         match self.kind {
             StageKind::Ordinary => {
                 f.write_str("cancellation ends the chain; no deadline of its own")

@@ -54,7 +54,7 @@ impl<C> Run<'_, C> {
                 self.note(index, Note::NotRun(Ending::BudgetRanOut));
                 continue;
             }
-            let shield = stage.shield.clone();
+            let (shield, clock) = (stage.shield.clone(), self.clock());
             let asking = || handler.intercept(&self.context, &shield);
             let waited = match contain(asking) {
                 Err(failure) => Waited::Answered(Err(failure)),
@@ -70,6 +70,7 @@ impl<C> Run<'_, C> {
                     shielded.wait(scope, &mut held).await
                 }
             };
+            self.stop_clock(index, clock);
             match waited {
                 Waited::Answered(answer) => {
                     if self.settle_teardown(index, answer) {
@@ -97,12 +98,14 @@ impl<C> Run<'_, C> {
         let shield = Scope::new();
         let shielded = self.cancelled();
         for (index, handler) in self.plan.teardown() {
+            let clock = self.clock();
             let asking = || handler.intercept(&self.context, &shield);
             let answer = match contain(asking) {
                 Err(failure) => Err(failure),
                 Ok(Step::Ready(answer)) => answer,
                 Ok(Step::Later(_)) => Err(HandlerFailure::fatal(AnsweredLater)),
             };
+            self.stop_clock(index, clock);
             if self.settle_teardown(index, answer) {
                 self.rest_not_run(index + 1);
                 break;

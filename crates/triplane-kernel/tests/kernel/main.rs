@@ -7,8 +7,11 @@
 
 mod chain;
 mod declared;
+mod durations;
 mod fanout;
 mod fanout_model;
+mod forbidden;
 mod lifetimes;
 mod policy_product;
 mod profiles;
+mod reported;
