@@ -9,7 +9,7 @@ use crate::dispatch::gather::complete;
 use crate::dispatch::nesting;
 use crate::dispatch::outcomes::Outcomes;
 use crate::dispatch::phase::{Phase, Timer, YIELD_AFTER};
-use crate::dispatch::report::{HandlerOutcome, NotRun};
+use crate::dispatch::outcome::{HandlerOutcome, NotRun};
 use crate::dispatch::sequential::{Begun, Stretch, begin, not_run, yield_now};
 use crate::dispatch::stage::{Effect, Stage};
 use crate::dispatch::work::{Pending, Work};

@@ -16,7 +16,7 @@ use crate::contain::contain;
 use crate::dispatch::call::Ended;
 use crate::dispatch::index::Entry;
 use crate::dispatch::registration::RegistrationId;
-use crate::dispatch::report::HandlerOutcome;
+use crate::dispatch::outcome::HandlerOutcome;
 use crate::dispatch::stage::log_failure;
 use crate::dispatch::work::{Stop, Work};
 use crate::failure::HandlerFailure;

@@ -1,7 +1,8 @@
 //! Why an emission answers an error instead of a report.
 
 use crate::cancel::CancelCause;
-use crate::dispatch::report::{DispatchReport, HandlerOutcome};
+use crate::dispatch::outcome::HandlerOutcome;
+use crate::dispatch::report::DispatchReport;
 use crate::name::RegistrationName;
 
 /// What an emission raises.

@@ -19,6 +19,7 @@ mod handler;
 mod offload;
 mod registration;
 mod index;
+mod outcome;
 mod outcomes;
 mod report;
 mod error;
@@ -44,5 +45,6 @@ pub use handler::{
 pub use key::{Key, Keyed};
 pub use offload::{Offload, SpawnBlocking};
 pub use registration::{Registration, RegistrationId};
-pub use report::{DispatchEntry, DispatchReport, HandlerOutcome, NotRun};
+pub use outcome::{HandlerOutcome, NotRun};
+pub use report::{DispatchEntry, DispatchReport};
 pub use snapshot::DispatchSnapshot;

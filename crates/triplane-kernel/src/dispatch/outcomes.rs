@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use crate::dispatch::report::HandlerOutcome;
+use crate::dispatch::outcome::HandlerOutcome;
 
 /// Outcomes by their place in the roster.
 ///

@@ -12,7 +12,7 @@ use crate::dispatch::index::Entry;
 use crate::dispatch::nesting;
 use crate::dispatch::outcomes::Outcomes;
 use crate::dispatch::phase::{Phase, Timer, YIELD_AFTER};
-use crate::dispatch::report::{HandlerOutcome, NotRun};
+use crate::dispatch::outcome::{HandlerOutcome, NotRun};
 use crate::dispatch::stage::{Effect, Stage};
 use crate::dispatch::work::{Pending, Stop, Work, dropping};
 use crate::failure::HandlerFailure;

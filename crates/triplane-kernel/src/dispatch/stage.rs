@@ -3,7 +3,7 @@
 
 use crate::cancel::CancelCause;
 use crate::dispatch::call::{Answer, Ended};
-use crate::dispatch::report::{HandlerOutcome, NotRun};
+use crate::dispatch::outcome::{HandlerOutcome, NotRun};
 use crate::dispatch::work::Stop;
 use crate::failure::HandlerFailure;
 use crate::name::RegistrationName;

@@ -13,7 +13,7 @@ use crate::contain::contain;
 use crate::dispatch::call::{Answer, Ended};
 use crate::dispatch::nesting;
 use crate::dispatch::offload::Offload;
-use crate::dispatch::report::HandlerOutcome;
+use crate::dispatch::outcome::HandlerOutcome;
 use crate::failure::HandlerFailure;
 use crate::sync::AtomicU8;
 

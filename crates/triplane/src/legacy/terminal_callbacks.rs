@@ -310,3 +310,42 @@ fn ordinary(answer: Result<Value, HandlerFailure>) -> Result<(), HandlerFailure>
         Err(failure) => Err(failure),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use triplane_testkit::suite::handler;
+
+    use super::*;
+
+    fn ended() -> RunTerminalEnvelope {
+        RunTerminalEnvelope {
+            event_id: "e".to_owned(),
+            entity: EntityRef {
+                kind: "run".to_owned(),
+                id: "r".to_owned(),
+            },
+            previous_status: None,
+            terminal_status: "completed".to_owned(),
+            reason_code: "done".to_owned(),
+            occurred_at: 1.0,
+            correlation: Correlation::default(),
+            durable: false,
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_terminal_callback_keeps_what_every_handler_keeps() {
+        let samples = || vec![Arc::new(ended())];
+        let now = Callback::sync("now", |_: &RunTerminalEnvelope| Ok(Value::default()));
+        let later = Callback::asynchronous("later", |_: &RunTerminalEnvelope, _| {
+            Box::pin(async {
+                tokio::task::yield_now().await;
+                Err(HandlerFailure::fatal("broken"))
+            })
+        });
+        for callback in [now.expect("a name"), later.expect("a name")] {
+            let declared = callback.declared();
+            handler::check(Arc::new(Told(callback)), declared, samples).await;
+        }
+    }
+}

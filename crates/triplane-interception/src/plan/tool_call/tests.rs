@@ -167,7 +167,9 @@ fn two_guards_of_one_name_are_refused() {
 async fn what_the_plan_asks_keeps_what_every_interceptor_keeps() {
     let samples = || {
         let commands = ["fine", "hard", "soft", "odd", "error", "rewritten"];
-        commands.map(|command| ToolCallContext::new(call(command))).to_vec()
+        commands
+            .map(|command| ToolCallContext::new(call(command)))
+            .to_vec()
     };
     let policy: PermissionPolicy = serde_json::from_value(json!({
         "version": 1,
