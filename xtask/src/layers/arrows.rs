@@ -167,7 +167,7 @@ pub(super) fn check(workspace: &Workspace) -> Vec<Finding> {
     findings
 }
 
-/// Checks that no unit test uses the testkit.
+/// Checks that no unit test of a crate below the testkit uses it.
 ///
 /// A unit test is compiled into its crate, the testkit against the crate as a library: their types
 /// would look the same and be two.
@@ -179,7 +179,7 @@ pub(super) fn testkit_stays_in_integration_tests(
     for member in workspace
         .members
         .iter()
-        .filter(|member| member.name != TESTKIT)
+        .filter(|member| below_the_testkit(&member.name))
     {
         for file in rust_files(&workspace.root, &member.folder.join("src"))? {
             let source = fs::read_to_string(workspace.root.join(&file))?;
@@ -194,6 +194,11 @@ pub(super) fn testkit_stays_in_integration_tests(
         }
     }
     Ok(findings)
+}
+
+fn below_the_testkit(name: &str) -> bool {
+    let arrows = ARROWS.iter().find(|(from, _)| *from == TESTKIT);
+    arrows.is_some_and(|(_, arrows)| arrows.iter().any(|arrow| arrow.to == name))
 }
 
 #[cfg(test)]
@@ -310,13 +315,15 @@ mod tests {
     }
 
     #[test]
-    fn a_unit_test_may_not_use_the_testkit() {
-        let root = "[workspace]\nmembers = ['a']\n";
+    fn a_unit_test_below_the_testkit_may_not_use_it() {
+        let root = "[workspace]\nmembers = ['a', 'b']\n";
         let unit = "#[cfg(test)]\nmod tests { use triplane_testkit::x; }\n";
         let fixture = fixture::workspace(&[
             ("Cargo.toml", root),
-            ("a/Cargo.toml", "[package]\nname = 'a'\n"),
+            ("a/Cargo.toml", "[package]\nname = 'triplane-signals'\n"),
             ("a/src/lib.rs", unit),
+            ("b/Cargo.toml", "[package]\nname = 'triplane'\n"),
+            ("b/src/lib.rs", unit),
             ("a/tests/b.rs", "use triplane_testkit::x;"),
         ]);
         let findings = testkit_stays_in_integration_tests(&fixture.workspace).expect("readable");

@@ -9,14 +9,14 @@ use crate::tool_call::ToolCall;
 /// The call as it stands, and what was done to it and noticed about it on the way.
 ///
 /// Cheap to clone: the call itself is shared.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub(crate) struct ToolCallContext {
     call: Arc<ToolCall>,
     rewrite: Option<Arc<Rewrite>>,
     notes: Vec<Finding>,
 }
 
-#[derive(Debug, PartialEq)]
+#[derive(Debug)]
 pub(crate) struct Rewrite {
     pub(crate) rule: String,
     pub(crate) reason: String,

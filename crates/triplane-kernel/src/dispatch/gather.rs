@@ -9,9 +9,9 @@ use futures::stream::FuturesUnordered;
 
 use crate::cancel::CancelCause;
 use crate::dispatch::call::Ended;
+use crate::dispatch::outcome::HandlerOutcome;
 use crate::dispatch::outcomes::Outcomes;
 use crate::dispatch::phase::{Phase, Timer, YIELD_AFTER};
-use crate::dispatch::outcome::HandlerOutcome;
 use crate::dispatch::stage::{Effect, Stage};
 use crate::dispatch::work::{Pending, Stop};
 use crate::policy::CompletionTiming;

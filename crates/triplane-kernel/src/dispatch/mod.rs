@@ -44,7 +44,7 @@ pub use handler::{
 };
 pub use key::{Key, Keyed};
 pub use offload::{Offload, SpawnBlocking};
-pub use registration::{Registration, RegistrationId};
 pub use outcome::{HandlerOutcome, NotRun};
+pub use registration::{Registration, RegistrationId};
 pub use report::{DispatchEntry, DispatchReport};
 pub use snapshot::DispatchSnapshot;

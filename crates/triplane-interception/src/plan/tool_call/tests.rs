@@ -2,7 +2,6 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 use triplane_kernel::{CancelCause, Step};
-use triplane_testkit::suite::interceptor;
 
 use super::*;
 use crate::guard::Verdict;
@@ -161,35 +160,4 @@ fn two_guards_of_one_name_are_refused() {
         .guard(Arc::new(ByCommand))
         .build();
     assert!(plan.is_err());
-}
-
-#[tokio::test(start_paused = true)]
-async fn what_the_plan_asks_keeps_what_every_interceptor_keeps() {
-    let samples = || {
-        let commands = ["fine", "hard", "soft", "odd", "error", "rewritten"];
-        commands
-            .map(|command| ToolCallContext::new(call(command)))
-            .to_vec()
-    };
-    let policy: PermissionPolicy = serde_json::from_value(json!({
-        "version": 1,
-        "deny": [{"id": "d", "tool": "Bash", "argument": "command", "pattern": "^hard$", "reason": "no"}],
-        "rewrite": [{
-            "id": "r", "tool": "Bash", "argument": "command", "pattern": "^rewritten$",
-            "replace": "fine", "reason": "rather so",
-        }],
-    }))
-    .expect("a policy");
-    let policy = Arc::new(policy);
-    let judged = GuardInterceptor {
-        guard: Arc::new(ByCommand),
-        asked: Asked::Always,
-    };
-    let permitted = PolicyInterceptor {
-        policy: Arc::clone(&policy),
-        asked: Asked::Always,
-    };
-    interceptor::check(&judged, samples).await;
-    interceptor::check(&permitted, samples).await;
-    interceptor::check(&PolicyTransform { policy }, samples).await;
 }
