@@ -143,39 +143,24 @@ impl Expansion<'_> {
                 indirect,
                 test_type,
                 default_value,
-            } => {
-                let default = self.value(default_value.as_deref().unwrap_or(""))?;
-                match self.lookup(parameter, *indirect)? {
-                    Some(words) if is_set(&words, test_type) => Ok(words),
-                    Some(_) => Ok(vec![default]),
-                    None => Ok(self.unknown()),
-                }
-            }
+            } => self.defaulted(parameter, *indirect, test_type, default_value.as_deref()),
             ParameterExpr::AssignDefaultValues {
                 parameter,
                 indirect,
                 test_type,
                 default_value,
             } => {
-                let default = self.value(default_value.as_deref().unwrap_or(""))?;
-                match self.lookup(parameter, *indirect)? {
-                    Some(words) if is_set(&words, test_type) => Ok(words),
-                    known => {
-                        if let Parameter::Named(name) = parameter {
-                            let value = if known.is_some() {
-                                default.clone()
-                            } else {
-                                Word::unknown(self.span.clone())
-                            };
-                            self.shell.assign(name, value);
-                        }
-                        Ok(if known.is_some() {
-                            vec![default]
-                        } else {
-                            self.unknown()
-                        })
-                    }
+                // A value that is there stays as it is, all its alternatives with it.
+                let before = self.lookup(parameter, *indirect)?;
+                let is_there = before.is_some_and(|words| is_set(&words, test_type));
+                let words =
+                    self.defaulted(parameter, *indirect, test_type, default_value.as_deref())?;
+                if let (Parameter::Named(name), [word], false) =
+                    (parameter, words.as_slice(), is_there)
+                {
+                    self.shell.assign(name, word.clone());
                 }
+                Ok(words)
             }
             ParameterExpr::IndicateErrorIfNullOrUnset {
                 parameter,
@@ -295,6 +280,22 @@ impl Expansion<'_> {
                 Ok(self.unknown())
             }
         }
+    }
+
+    /// The value of a parameter, or the default where it has none.
+    fn defaulted(
+        &mut self,
+        parameter: &Parameter,
+        indirect: bool,
+        test: &ParameterTestType,
+        default: Option<&str>,
+    ) -> Result<Vec<Word>, Unreadable> {
+        let default = self.value(default.unwrap_or(""))?;
+        Ok(match self.lookup(parameter, indirect)? {
+            Some(words) if is_set(&words, test) => words,
+            Some(_) => vec![default],
+            None => self.unknown(),
+        })
     }
 
     /// Each known word of a parameter through `map`.

@@ -263,9 +263,7 @@ impl Normaliser<'_> {
                 Output::new()
             }
             ast::Command::ExtendedTest(test, redirects) => {
-                let redirected =
-                    self.redirects(redirects.as_ref().map(|list| list.0.iter()), frame, state);
-                let _ = redirected;
+                self.redirects(redirects.as_ref().map(|list| list.0.iter()), frame, state);
                 self.test(&test.expr, frame, state);
                 Output::new()
             }
