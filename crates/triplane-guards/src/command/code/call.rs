@@ -173,7 +173,7 @@ impl Reader {
             name,
             "remove" | "delete" | "rename" | "truncate" | "write" | "rm" | "rmdir" | "move" | "mv"
         );
-        if !ambiguous {
+        if !ambiguous && name != "replace" {
             return true;
         }
         let dot = self.at.checked_sub(2).and_then(|at| self.tokens.get(at));
@@ -199,11 +199,15 @@ impl Reader {
                         | "sh"
                         | "pathlib"
                 );
+                // Texts are replaced far more often than files.
+                if name == "replace" {
+                    return receiver == "os";
+                }
                 let path = args.first().and_then(|words| words.first());
                 of_files || name != "write" && path.and_then(Word::literal).is_some()
             }
-            (_, Some(Token::Sign('.'))) => name != "write",
-            _ => true,
+            (_, Some(Token::Sign('.'))) => !matches!(name, "write" | "replace"),
+            _ => name != "replace",
         }
     }
 

@@ -1,7 +1,7 @@
 //! The calls of one-line programs that run or remove something, by name.
 
 /// Calls that hand a text or an argument vector to the system.
-pub(crate) const RUNNERS: [&str; 33] = [
+pub(crate) const RUNNERS: [&str; 35] = [
     "system",
     "popen",
     "popen2",
@@ -35,6 +35,8 @@ pub(crate) const RUNNERS: [&str; 33] = [
     "capture2",
     "capture3",
     "execute",
+    "create_subprocess_shell",
+    "create_subprocess_exec",
 ];
 
 /// Other calls that a name may be given to.

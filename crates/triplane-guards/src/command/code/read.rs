@@ -104,6 +104,12 @@ impl Reader {
                         if args.is_empty() {
                             args = self.receiver();
                         }
+                        // `Path('x').write_text(…)` writes the path that it is a method of.
+                        if matches!(name.as_str(), "write_text" | "write_bytes") {
+                            let path = self.receiver();
+                            self.call("writefile", path);
+                            return;
+                        }
                         self.call(&name, args);
                     }
                     // A call without parentheses, as Perl and Ruby have it.
