@@ -1,5 +1,7 @@
 //! What others test with: recording handlers, offloads that a test controls, conformance suites.
 
+#[cfg(feature = "state")]
+pub mod clock;
 pub mod recorder;
 pub mod offload;
 pub mod suite;
