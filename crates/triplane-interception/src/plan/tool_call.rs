@@ -201,7 +201,7 @@ fn register(
         name,
         name_of(stage),
         0,
-        Arc::new(handler),
+        handler,
     )))
 }
 

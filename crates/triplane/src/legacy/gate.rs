@@ -1,6 +1,5 @@
 //! The gate of an old observer, as a chain of one interceptor.
 
-use std::sync::Arc;
 
 use triplane_kernel::{
     Called, Cooperation, Decision, HandlerFailure, Interceptor, InterceptorChain,
@@ -18,7 +17,7 @@ pub(crate) fn gate(check: &Callback<Value>) -> InterceptorChain<Value> {
         Err(refused) => unreachable!("a constant is a name: {refused}"),
     };
     let order = StageOrder::new([StageDeclaration::new(stage.clone(), StageFailure::Deny)]);
-    let asked = Arc::new(Asked(check.clone()));
+    let asked = Asked(check.clone());
     let registration = InterceptorRegistration::new(check.name().clone(), stage, 0, asked);
     let registration = match check.cooperation() {
         Cooperation::Dropped => registration,

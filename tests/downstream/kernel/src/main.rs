@@ -29,7 +29,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         })
     });
     let name = RegistrationName::new("short")?;
-    let registration = InterceptorRegistration::new(name, stage, 0, Arc::new(short));
+    let registration = InterceptorRegistration::new(name, stage, 0, short);
     let chain = InterceptorChain::new(PlanBuilder::new(order).register(registration).build()?);
     for (text, denied) in [("hello", false), ("good morning", true)] {
         let report = block_on(chain.apply(text.to_owned(), &Scope::new()));
