@@ -1,10 +1,12 @@
 //! The guards and the permissions that a policy file asks for.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use anyhow::{Context as _, Result};
 use triplane::guards::CommandGuard;
 use triplane::{DeclaredPolicy, PermissionPolicy, guards};
+use triplane_interception::DeclaredTool;
 
 use crate::policy_file;
 
@@ -12,6 +14,8 @@ use crate::policy_file;
 pub(crate) struct Guarding {
     pub(crate) commands: CommandGuard,
     pub(crate) permissions: Option<PermissionPolicy>,
+    /// Tools that the policy declares; the command guard has them already.
+    pub(crate) tools: Arc<[DeclaredTool]>,
 }
 
 /// Reads the policy file and the rule files that it names, or takes the default set of rules.
@@ -21,6 +25,7 @@ pub(crate) fn asked(policy: Option<&Path>) -> Result<Guarding> {
         return Ok(Guarding {
             commands,
             permissions: None,
+            tools: Arc::default(),
         });
     };
     let DeclaredPolicy {
@@ -36,8 +41,10 @@ pub(crate) fn asked(policy: Option<&Path>) -> Result<Guarding> {
     for file in guards.rules {
         commands = commands.rules(folder.join(file)).with_context(place)?;
     }
+    let tools: Arc<[DeclaredTool]> = guards.tools.into();
     Ok(Guarding {
-        commands,
+        commands: commands.tools(Arc::clone(&tools)),
         permissions: Some(permissions),
+        tools,
     })
 }

@@ -6,7 +6,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use triplane_interception::{Finding, Guard, ToolCall, Verdict};
+use serde_json::Value;
+use triplane_interception::{DeclaredTool, Finding, Guard, ToolCall, Verdict};
 use triplane_kernel::{HandlerFailure, Scope, Step};
 
 use crate::command::explain::{Explanation, explain_under};
@@ -28,6 +29,7 @@ pub struct CommandGuard {
     thread: Arc<ParserThread>,
     rules: Arc<RuleSet>,
     clock: Clock,
+    tools: Arc<[DeclaredTool]>,
 }
 
 /// Where the guard takes the time from, for entries that end.
@@ -73,6 +75,14 @@ impl CommandGuard {
         Ok(self)
     }
 
+    /// Judges the tools that `tools` declares as what they are declared to be, beside what the guard
+    /// knows by itself.
+    #[must_use]
+    pub fn tools(mut self, tools: impl Into<Arc<[DeclaredTool]>>) -> Self {
+        self.tools = tools.into();
+        self
+    }
+
     /// Takes the time from `clock` instead of the system: an entry that has ended lets nothing
     /// through.
     #[must_use]
@@ -113,7 +123,7 @@ impl CommandGuard {
 
     /// What can be said without the parser, or the job for it.
     fn prepare(&self, call: &ToolCall) -> Prepared {
-        let (command, certainty) = match tool::command(&call.tool, &call.arguments) {
+        let (command, certainty) = match tool::command(&self.tools, &call.tool, &call.arguments) {
             CommandAsked::Nothing => return Prepared::Verdict(Verdict::Allow),
             CommandAsked::Shell(command) => (command, Certainty::Certain),
             CommandAsked::Perhaps(command) => (command, Certainty::Perhaps),
@@ -121,10 +131,7 @@ impl CommandGuard {
                 return Prepared::Verdict(self.power_shell(&command, call));
             }
             CommandAsked::Unreadable => {
-                return Prepared::Verdict(Verdict::SoftDeny(Finding::new(
-                    "command.unreadable",
-                    "the call of a shell holds no command that can be read",
-                )));
+                return Prepared::Verdict(unreadable(&call.arguments));
             }
         };
         let place = Place::of(call);
@@ -137,6 +144,7 @@ impl CommandGuard {
                 return Prepared::Verdict(Verdict::Allow);
             }
             let mut finding = Finding::new("command.refused-unparsed", refusal.to_string());
+            finding.offence = offence(&command, 0..command.len());
             finding.safer =
                 Some("write it in simpler shell, or put it into a script file".to_owned());
             return Prepared::Verdict(Verdict::SoftDeny(finding));
@@ -198,6 +206,17 @@ impl Guard for CommandGuard {
     }
 }
 
+fn unreadable(arguments: &Value) -> Verdict {
+    let mut finding = Finding::new(
+        "command.unreadable",
+        "the call of a shell holds no command that can be read",
+    );
+    let text = arguments.to_string();
+    finding.offence = offence(&text, 0..text.len());
+    finding.safer = Some("send the command as one text, or as a list of words".to_owned());
+    Verdict::SoftDeny(finding)
+}
+
 fn cmdlet(command: &str, span: Range<usize>) -> Verdict {
     let mut finding = Finding::new(
         "powershell.destructive",
@@ -219,6 +238,7 @@ fn verdict(command: &str, answer: Result<Judgement, NoAnswer>) -> Verdict {
                 "command.no-verdict",
                 format!("the command could not be judged: {error}"),
             );
+            finding.offence = offence(command, 0..command.len());
             finding.safer = Some("write it in simpler shell".to_owned());
             Verdict::SoftDeny(finding)
         }

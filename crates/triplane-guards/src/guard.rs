@@ -1,11 +1,11 @@
 //! The path guard as the plan asks it.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use triplane_interception::{Finding, Guard, Offence, ToolCall, Verdict};
+use triplane_interception::{DeclaredTool, Finding, Guard, ToolCall, Verdict};
 use triplane_kernel::{HandlerFailure, Scope, Step};
 
-use crate::offence::OFFENCE_BYTES_MAX;
 use crate::path::{self, Bounds, JUDGED_AS_TEXT, Judged, Opened, Refusal};
 use crate::tool::{self, PathOp};
 
@@ -14,6 +14,7 @@ use crate::tool::{self, PathOp};
 pub struct PathGuard {
     root: Option<PathBuf>,
     temporary: PathBuf,
+    tools: Arc<[DeclaredTool]>,
 }
 
 /// A path guard that takes the workspace from each call.
@@ -23,6 +24,7 @@ pub fn paths() -> PathGuard {
     PathGuard {
         root: None,
         temporary: PathBuf::from("/tmp"),
+        tools: Arc::default(),
     }
 }
 
@@ -42,20 +44,28 @@ impl PathGuard {
         self
     }
 
+    /// Judges the tools that `tools` declares as what they are declared to be, beside what the guard
+    /// knows by itself.
+    #[must_use]
+    pub fn tools(mut self, tools: impl Into<Arc<[DeclaredTool]>>) -> Self {
+        self.tools = tools.into();
+        self
+    }
+
     /// Judges one call.
     pub fn judge_blocking(&self, call: &ToolCall) -> Verdict {
-        let asked = tool::paths(&call.tool, &call.arguments);
+        let asked = tool::paths(&self.tools, &call.tool, &call.arguments);
         if asked.is_empty() {
             return Verdict::Allow;
         }
         let bounds = Bounds::of(call, self.root.as_deref(), &self.temporary);
         let mut as_text = None;
         let mut soft = None;
-        for (op, path) in &asked {
-            match path::judge(*op, path, &bounds) {
+        for one in &asked {
+            match path::judge(one.op, &one.path, &bounds) {
                 Judged::Opened(_) | Judged::Null => {}
-                Judged::AsText => as_text = Some(path),
-                Judged::Refused(refusal) => match refusal.verdict(path, bounds.presence) {
+                Judged::AsText => as_text = Some(one),
+                Judged::Refused(refusal) => match refusal.verdict(one, bounds.presence) {
                     hard @ Verdict::HardDeny(_) => return hard,
                     other => soft = soft.or(Some(other)),
                 },
@@ -65,15 +75,12 @@ impl PathGuard {
             return denied;
         }
         match as_text {
-            Some(path) => {
+            Some(one) => {
                 let mut finding = Finding::new(
                     JUDGED_AS_TEXT,
                     "the workspace is not on this machine: links were not followed",
                 );
-                finding.offence = Some(Offence {
-                    text: path.chars().take(OFFENCE_BYTES_MAX).collect(),
-                    span: None,
-                });
+                finding.offence = Some(one.offence());
                 Verdict::Advisory(finding)
             }
             None => Verdict::Allow,

@@ -24,7 +24,10 @@ pub use guard::{Finding, Guard, Offence, Verdict};
 pub use plan::{
     Judged, PlanError, ToolCallDecision, ToolCallPlan, ToolCallPlanBuilder, ToolCallStage,
 };
-pub use policy::{DeclaredPolicy, GuardSettings, PermissionPolicy, PolicyRefused, Rewritten};
+pub use policy::{
+    DeclaredPolicy, DeclaredTool, GuardSettings, PermissionPolicy, PolicyRefused, Rewritten,
+    ToolKind,
+};
 pub use tool_call::{Presence, ToolCall, Workspace};
 
 /// The example of the README, compiled.

@@ -402,6 +402,9 @@ fn notes_of(judged: &Judged) -> Option<String> {
         reason: &'a str,
         #[serde(skip_serializing_if = "Option::is_none")]
         offence: Option<&'a str>,
+        /// Where the offence stands, in bytes.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        span: Option<[usize; 2]>,
         #[serde(skip_serializing_if = "Option::is_none")]
         safer: Option<&'a str>,
     }
@@ -413,6 +416,11 @@ fn notes_of(judged: &Judged) -> Option<String> {
                 .offence
                 .as_ref()
                 .map(|offence| offence.text.as_str()),
+            span: finding
+                .offence
+                .as_ref()
+                .and_then(|offence| offence.span.as_ref())
+                .map(|span| [span.start, span.end]),
             safer: finding.safer.as_deref(),
         }
     }

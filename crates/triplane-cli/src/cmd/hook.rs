@@ -122,7 +122,7 @@ async fn decide(args: &HookArgs, event: HookEvent, budget: Duration) -> Result<R
         .destination(DESTINATION)
         .delivery(DeliveryMode::OnDemand)
         .guard(guarding.commands)
-        .guard(guards::workspace_paths());
+        .guard(guards::workspace_paths().tools(guarding.tools));
     if let Some(permissions) = guarding.permissions {
         builder = builder.policy(permissions);
     }

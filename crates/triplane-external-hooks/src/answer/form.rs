@@ -1,7 +1,6 @@
 //! The forms of an answer.
 
 use serde_json::{Value, json};
-use triplane_interception::Finding;
 
 use crate::answer::ruling::{HarnessAnswer, Ruling};
 use crate::catalog::{EventSpec, Harness, Refusal};
@@ -39,7 +38,7 @@ pub fn answer(harness: Harness, event: &HookEvent, ruling: &Ruling) -> HarnessAn
         )),
         (Ruling::Allow, Some(_)) => HarnessAnswer::default(),
         (Ruling::Allow, None) => unknown(harness, event),
-        (Ruling::Deny(finding), _) => refused(event.name(), form, &reason_of(finding)),
+        (Ruling::Deny(finding), _) => refused(event.name(), form, &finding.told()),
         (Ruling::Rewrite { arguments, reason }, Some(Refusal::Permission))
             if arguments.is_object() =>
         {
@@ -136,15 +135,6 @@ fn said(answer: &Value) -> HarnessAnswer {
     HarnessAnswer {
         stdout: format!("{answer}\n"),
         ..HarnessAnswer::default()
-    }
-}
-
-fn reason_of(finding: &Finding) -> String {
-    let said = finding.to_string();
-    let said = said.trim();
-    match &finding.safer {
-        Some(safer) => format!("{said} Safer: {safer}"),
-        None => said.to_owned(),
     }
 }
 

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use triplane_external_hooks::{
     EVENTS, Harness, HarnessAnswer, HookEvent, Refusal, Ruling, answer, answer_unreadable,
 };
-use triplane_interception::Finding;
+use triplane_interception::{Finding, Offence};
 
 use Harness::{Claude, Codex};
 
@@ -242,8 +242,15 @@ fn a_reason_is_never_empty_never_endless_and_never_moves_the_cursor() {
 
     let mut finding = Finding::new("rm.home", "it deletes home");
     finding.safer = Some("name the folder".to_owned());
+    finding.offence = Some(Offence {
+        text: "~".to_owned(),
+        span: Some(7..8),
+    });
     let told = answer(Claude, &event("TaskCreated"), &Ruling::Deny(finding)).stderr;
-    assert_eq!(told, "it deletes home [rm.home] Safer: name the folder\n");
+    assert_eq!(
+        told,
+        "it deletes home [rm.home] At 7..8: `~`. Safer: name the folder\n"
+    );
 }
 
 #[test]

@@ -2,13 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
-use triplane_interception::{Finding, Offence, Presence, ToolCall, Verdict};
+use triplane_interception::{Finding, Presence, ToolCall, Verdict};
 
 use crate::names;
 use crate::path::form::{Malformed, check};
 use crate::path::resolve::{End, LastLink, Opened, Unresolvable, resolve};
 use crate::place::absolute;
-use crate::tool::PathOp;
+use crate::tool::{AskedPath, PathOp};
 
 /// The rule of a verdict that rests on the text of a path alone.
 pub const JUDGED_AS_TEXT: &str = "path.judged-as-text";
@@ -125,17 +125,14 @@ impl Refusal {
         matches!(self, Self::Switch(_) | Self::Device(_))
     }
 
-    pub(crate) fn verdict(&self, path: &str, presence: Presence) -> Verdict {
+    pub(crate) fn verdict(&self, asked: &AskedPath, presence: Presence) -> Verdict {
         let mut reason = self.to_string();
         if presence == Presence::Elsewhere {
             reason.push_str(" (judged as text: the workspace is not on this machine)");
         }
         let mut finding = Finding::new(self.rule(), reason);
         finding.safer = Some(self.safer().to_owned());
-        finding.offence = Some(Offence {
-            text: path.chars().take(200).collect(),
-            span: None,
-        });
+        finding.offence = Some(asked.offence());
         if self.is_hard() {
             Verdict::HardDeny(finding)
         } else {

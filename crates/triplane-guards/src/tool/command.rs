@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use serde_json::Value;
+use triplane_interception::{DeclaredTool, ToolKind};
 
 use crate::tool::name::{folded, is_power_shell, is_shell, may_be_shell, runs_nothing};
 
@@ -38,8 +39,47 @@ const COMMAND_FIELDS: [&str; 10] = [
     "input",
 ];
 
-/// What `tool` would run with these arguments.
-pub(crate) fn command<'c>(tool: &str, arguments: &'c Value) -> CommandAsked<'c> {
+/// What `tool` would run with these arguments: by what is known of its name, and by what `declared`
+/// says of it.
+pub(crate) fn command<'c>(
+    declared: &[DeclaredTool],
+    tool: &str,
+    arguments: &'c Value,
+) -> CommandAsked<'c> {
+    let mut asked = by_name(tool, arguments);
+    let shells = declared
+        .iter()
+        .filter(|it| it.kind == ToolKind::Shell && it.is_of(tool));
+    for shell in shells {
+        let text = if shell.names_argument() {
+            shell.argument(arguments).and_then(text_of)
+        } else {
+            match arguments {
+                Value::Object(_) => field(arguments).and_then(Result::ok),
+                other => text_of(other),
+            }
+        };
+        asked = match (asked, text) {
+            (_, None) => return CommandAsked::Unreadable,
+            (CommandAsked::Unreadable | CommandAsked::Nothing, Some(text)) => {
+                CommandAsked::Shell(text)
+            }
+            (CommandAsked::PowerShell(text), Some(_)) => CommandAsked::PowerShell(text),
+            (CommandAsked::Shell(earlier) | CommandAsked::Perhaps(earlier), Some(text)) => {
+                // One text under two names is judged once.
+                CommandAsked::Shell(if earlier == text {
+                    text
+                } else {
+                    Cow::Owned(format!("{earlier}\n{text}"))
+                })
+            }
+        };
+    }
+    asked
+}
+
+/// What a tool of this name would run.
+fn by_name<'c>(tool: &str, arguments: &'c Value) -> CommandAsked<'c> {
     let (name, foreign) = folded(tool);
     // What a server of unknown origin calls its tools says little.
     if !foreign && runs_nothing(&name) {
@@ -172,7 +212,7 @@ mod tests {
     use super::*;
 
     fn asks(tool: &str, arguments: &Value, wanted: Option<&str>) {
-        let got = match command(tool, arguments) {
+        let got = match by_name(tool, arguments) {
             CommandAsked::Nothing => None,
             CommandAsked::Shell(text)
             | CommandAsked::PowerShell(text)

@@ -4,11 +4,13 @@
 //! arguments carry a command or a path is judged, not waved through.
 
 mod op;
+mod asked_path;
 mod name;
 mod patch;
 mod command;
 mod path;
 
+pub(crate) use asked_path::AskedPath;
 pub(crate) use command::{CommandAsked, command};
 pub use op::PathOp;
 pub(crate) use path::paths;

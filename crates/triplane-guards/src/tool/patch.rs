@@ -1,38 +1,50 @@
 //! The files of a patch.
 
+use crate::tool::asked_path::AskedPath;
 use crate::tool::op::PathOp;
 
+/// What a line of a patch says before it names a file.
+const MARKS: [(&str, PathOp); 10] = [
+    ("*** Add File: ", PathOp::Write),
+    ("*** Update File: ", PathOp::Write),
+    ("*** Delete File: ", PathOp::Delete),
+    ("*** Move to: ", PathOp::Write),
+    ("rename from ", PathOp::Delete),
+    ("rename to ", PathOp::Write),
+    ("copy to ", PathOp::Write),
+    ("Index: ", PathOp::Write),
+    ("+++ ", PathOp::Write),
+    ("--- ", PathOp::Write),
+];
+
 /// The files that a patch names, in its own form or as a unified diff.
-pub(crate) fn patch(text: &str, asked: &mut Vec<(PathOp, String)>) {
-    for line in text.lines() {
-        let line = line.trim_end_matches('\r');
-        let named = [
-            ("*** Add File: ", PathOp::Write),
-            ("*** Update File: ", PathOp::Write),
-            ("*** Delete File: ", PathOp::Delete),
-            ("*** Move to: ", PathOp::Write),
-            ("rename from ", PathOp::Delete),
-            ("rename to ", PathOp::Write),
-        ];
-        let plain = named
+pub(crate) fn patch(text: &str, asked: &mut Vec<AskedPath>) {
+    let mut before = 0;
+    for line in text.split_inclusive('\n') {
+        let start = before;
+        before += line.len();
+        let named = MARKS
             .iter()
-            .find_map(|(mark, op)| Some((*op, line.strip_prefix(mark)?)));
-        if let Some((op, path)) = plain {
-            asked.push((op, path.to_owned()));
+            .find_map(|(mark, op)| Some((*mark, *op, line.strip_prefix(mark)?)));
+        let Some((mark, op, path)) = named else {
             continue;
-        }
-        let side = line
-            .strip_prefix("+++ ")
-            .or_else(|| line.strip_prefix("--- "));
-        if let Some(path) = side {
-            let path = path.split('\t').next().unwrap_or(path);
-            let path = path
-                .strip_prefix("a/")
-                .or_else(|| path.strip_prefix("b/"))
-                .unwrap_or(path);
-            if path != "/dev/null" && !path.is_empty() {
-                asked.push((PathOp::Write, path.to_owned()));
+        };
+        let mut path = path.trim_end_matches(['\r', '\n']);
+        let mut at = start + mark.len();
+        if matches!(mark, "+++ " | "--- ") {
+            path = path.split('\t').next().unwrap_or(path);
+            if let Some(stem) = path.strip_prefix("a/").or_else(|| path.strip_prefix("b/")) {
+                at += path.len() - stem.len();
+                path = stem;
+            }
+            if path == "/dev/null" || path.is_empty() {
+                continue;
             }
         }
+        asked.push(AskedPath {
+            op,
+            path: path.to_owned(),
+            at: at..at + path.len(),
+        });
     }
 }

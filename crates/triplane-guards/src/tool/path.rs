@@ -1,13 +1,47 @@
 //! The paths of a call, with what would happen to them.
 
 use serde_json::Value;
+use triplane_interception::{DeclaredTool, ToolKind};
 
+use crate::tool::asked_path::AskedPath;
 use crate::tool::name::{folded, is_move, is_patch, is_power_shell, is_shell, op_of};
 use crate::tool::op::PathOp;
 use crate::tool::patch::patch;
 
-/// The paths that `tool` would touch, with what it would do to them.
-pub(crate) fn paths(tool: &str, arguments: &Value) -> Vec<(PathOp, String)> {
+/// The paths that `tool` would touch, with what it would do to them: by what is known of its name,
+/// and by what `declared` says of it.
+pub(crate) fn paths(declared: &[DeclaredTool], tool: &str, arguments: &Value) -> Vec<AskedPath> {
+    let mut asked = Vec::new();
+    let mut unnamed = None;
+    for it in declared.iter().filter(|it| it.is_of(tool)) {
+        let op = match it.kind {
+            ToolKind::Shell => continue,
+            ToolKind::Read => PathOp::Read,
+            ToolKind::Write | ToolKind::Patch => PathOp::Write,
+            ToolKind::Delete => PathOp::Delete,
+        };
+        if !it.names_argument() && it.kind == ToolKind::Patch {
+            for text in patch_texts(arguments) {
+                patch(text, &mut asked);
+            }
+        } else if !it.names_argument() {
+            unnamed = unnamed.max(Some(op));
+        }
+        for text in texts(it.argument(arguments)) {
+            if it.kind == ToolKind::Patch {
+                patch(text, &mut asked);
+            } else {
+                asked.push(AskedPath::whole(op, text));
+            }
+        }
+    }
+    asked.extend(by_name(tool, arguments, unnamed));
+    asked
+}
+
+/// The paths that a tool of this name would touch. `declared` is what is said of a tool whose name
+/// says nothing.
+fn by_name(tool: &str, arguments: &Value, declared: Option<PathOp>) -> Vec<AskedPath> {
     let (name, mcp) = folded(tool);
     let mut asked = Vec::new();
     if is_shell(&name) || is_power_shell(&name) {
@@ -22,25 +56,14 @@ pub(crate) fn paths(tool: &str, arguments: &Value) -> Vec<(PathOp, String)> {
         return asked;
     }
     if is_patch(&name) {
-        let text = [
-            "command",
-            "input",
-            "patch",
-            "patch_text",
-            "patchText",
-            "diff",
-        ]
-        .iter()
-        .find_map(|field| arguments.get(*field))
-        .or(Some(arguments));
-        for text in texts(text) {
+        for text in patch_texts(arguments) {
             patch(text, &mut asked);
         }
     }
     let Some(fields) = arguments.as_object() else {
         return asked;
     };
-    let op = op_of(tool);
+    let op = op_of(tool).or(declared);
     for (field, value) in fields {
         let lower: String = field
             .to_lowercase()
@@ -81,7 +104,7 @@ pub(crate) fn paths(tool: &str, arguments: &Value) -> Vec<(PathOp, String)> {
                         .find(['*', '?', '[', '{'])
                         .map_or(pattern, |at| &pattern[..at]);
                     let folder = fixed.rfind('/').map_or(fixed, |at| &fixed[..=at]);
-                    asked.push((PathOp::Read, folder.to_owned()));
+                    asked.push(AskedPath::whole(PathOp::Read, folder));
                     continue;
                 }
                 _ => continue,
@@ -91,19 +114,34 @@ pub(crate) fn paths(tool: &str, arguments: &Value) -> Vec<(PathOp, String)> {
         // An unknown tool with a path may do anything to it.
         let field_op = field_op.unwrap_or(PathOp::Write);
         for text in texts(Some(value)) {
-            asked.push((field_op, text.to_owned()));
+            asked.push(AskedPath::whole(field_op, text));
         }
     }
     if let Some(Value::Array(edits)) = fields.get("edits") {
         for edit in edits {
             for field in ["file_path", "path"] {
                 if let Some(path) = edit.get(field).and_then(Value::as_str) {
-                    asked.push((PathOp::Write, path.to_owned()));
+                    asked.push(AskedPath::whole(PathOp::Write, path));
                 }
             }
         }
     }
     asked
+}
+
+/// The texts of a patch: its argument by one of the usual names, or all there is.
+fn patch_texts(arguments: &Value) -> Vec<&str> {
+    let named = [
+        "command",
+        "input",
+        "patch",
+        "patch_text",
+        "patchText",
+        "diff",
+    ]
+    .iter()
+    .find_map(|field| arguments.get(*field));
+    texts(named.or(Some(arguments)))
 }
 
 fn texts(value: Option<&Value>) -> Vec<&str> {
@@ -121,8 +159,8 @@ mod tests {
     use super::*;
 
     fn touches(tool: &str, arguments: &Value, wanted: &[(PathOp, &str)]) {
-        let got = paths(tool, arguments);
-        let got: Vec<(PathOp, &str)> = got.iter().map(|(op, path)| (*op, path.as_str())).collect();
+        let got = paths(&[], tool, arguments);
+        let got: Vec<(PathOp, &str)> = got.iter().map(|it| (it.op, it.path.as_str())).collect();
         assert_eq!(got, wanted, "{tool} {arguments}");
     }
 

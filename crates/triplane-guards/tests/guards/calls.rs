@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use triplane_guards::{commands, paths};
-use triplane_interception::Verdict;
+use triplane_interception::{DeclaredPolicy, DeclaredTool, Verdict};
 
 use crate::support::call;
 
@@ -201,4 +201,136 @@ fn every_file_of_a_patch_is_judged() {
         json!("*** Begin Patch\n*** Add File: /etc/x\n*** End Patch"),
         "path.outside",
     );
+}
+
+fn declared(tools: Value) -> Vec<DeclaredTool> {
+    let policy = json!({"version": 1, "tools": tools});
+    let policy: DeclaredPolicy = serde_json::from_value(policy).unwrap();
+    policy.guards.tools
+}
+
+#[test]
+fn a_declared_tool_is_judged_as_what_it_is_declared_to_be() {
+    let tools = declared(json!([
+        {"tool": "mcp__box__*", "kind": "shell", "argument": "job.code"},
+        {"tool": "zap", "kind": "shell"},
+        {"tool": "Task", "kind": "shell", "argument": "prompt"},
+        {"tool": "peek", "kind": "read", "argument": "where"},
+        {"tool": "mcp__fs__frob", "kind": "read"},
+        {"tool": "mcp__fs__purge", "kind": "delete", "argument": "targets"},
+        {"tool": "amend", "kind": "patch", "argument": "text"},
+        {"tool": "Bash", "kind": "read", "argument": "note"},
+    ]));
+    let shell = commands().tools(tools.clone());
+    let path = paths().tools(tools);
+    let check = |tool: &str, arguments: Value, wanted: Option<&str>| {
+        let call = call(tool, arguments);
+        let rule = [shell.judge_blocking(&call), path.judge_blocking(&call)]
+            .into_iter()
+            .find_map(|verdict| match verdict {
+                Verdict::SoftDeny(finding) | Verdict::HardDeny(finding) => Some(finding.rule),
+                Verdict::Allow | Verdict::Advisory(_) => None,
+            });
+        assert_eq!(rule.as_deref(), wanted, "{call:?}");
+    };
+    let system = Some("rm.recursive-system");
+    check("mcp__box__go", json!({"job": {"code": "rm -rf /"}}), system);
+    check(
+        "mcp__box__go",
+        json!({"job": {"code": ["rm", "-rf", "/"]}}),
+        system,
+    );
+    check("mcp__box__go", json!({"job": {"code": "ls"}}), None);
+    check(
+        "mcp__box__go",
+        json!({"job": 7}),
+        Some("command.unreadable"),
+    );
+    // What the guards know by themselves stays in force.
+    check(
+        "mcp__box__go",
+        json!({"job": {"code": "ls"}, "command": "rm -rf /"}),
+        system,
+    );
+    check("Bash", json!({"command": "rm -rf /", "note": "x"}), system);
+    check("zap", json!({"cmd": "rm -rf /"}), system);
+    check("zap", json!("rm -rf /"), system);
+    check("Task", json!({"prompt": "rm -rf /"}), system);
+    check(
+        "peek",
+        json!({"where": "/etc/passwd"}),
+        Some("path.outside"),
+    );
+    check("peek", json!({"where": ".git/config"}), None);
+    check("mcp__fs__frob", json!({"path": ".git/config"}), None);
+    check(
+        "mcp__fs__purge",
+        json!({"targets": ["a", ".git"]}),
+        Some("path.switch"),
+    );
+    check(
+        "amend",
+        json!({"text": "--- a/src/a.rs\n+++ b/.codex/hooks.json\n"}),
+        Some("path.switch"),
+    );
+}
+
+#[test]
+fn a_finding_about_a_path_says_where_it_stands() {
+    let found = |tool: &str, arguments: Value| {
+        let verdict = paths().judge_blocking(&call(tool, arguments));
+        let (Verdict::SoftDeny(finding) | Verdict::HardDeny(finding)) = verdict else {
+            panic!("{tool} was allowed");
+        };
+        let offence = finding.offence.unwrap();
+        (offence.text, offence.span.unwrap())
+    };
+    let whole = found("Write", json!({"file_path": "../x"}));
+    assert_eq!(whole, ("../x".to_owned(), 0..4));
+    let text = "*** Begin Patch\n*** Update File: a\n*** Delete File: /etc/x\n*** End Patch";
+    let (path, span) = found("apply_patch", json!({"input": text}));
+    assert_eq!((path.as_str(), &text[span]), ("/etc/x", "/etc/x"));
+    let text = "--- a/x\t2026\r\n+++ b/.git/config\r\n";
+    let (path, span) = found("apply_patch", json!({"patch": text}));
+    assert_eq!((path.as_str(), &text[span]), (".git/config", ".git/config"));
+}
+
+#[test]
+fn every_refusal_names_rule_part_position_and_a_safer_way() {
+    let long = format!("echo {}", "a".repeat(70_000));
+    let calls = [
+        call("Bash", json!({"command": "rm -rf /"})),
+        call("Bash", json!({"command": long})),
+        call("Bash", json!({"command": "echo 'a"})),
+        call("Bash", json!({"command": 7})),
+        call("Bash", json!({"command": "((((((((((((((((((((((((((((("})),
+        call("PowerShell", json!({"command": "Remove-Item x"})),
+        call("Write", json!({"file_path": ".env"})),
+        call("Read", json!({"file_path": "a\u{7}b"})),
+        call("Read", json!({"file_path": "/proc/self/environ"})),
+    ];
+    for call in calls {
+        let verdicts = [
+            commands().judge_blocking(&call),
+            paths().judge_blocking(&call),
+        ];
+        let finding = verdicts.into_iter().find_map(|verdict| match verdict {
+            Verdict::SoftDeny(finding) | Verdict::HardDeny(finding) => Some(finding),
+            Verdict::Allow | Verdict::Advisory(_) => None,
+        });
+        let finding = finding.unwrap_or_else(|| panic!("{call:?} was allowed"));
+        let offence = finding
+            .offence
+            .as_ref()
+            .unwrap_or_else(|| panic!("{finding:?}"));
+        assert!(
+            offence.span.is_some() && offence.text.len() <= 800,
+            "{finding:?}"
+        );
+        assert!(
+            !finding.rule.is_empty() && !finding.reason.is_empty(),
+            "{finding:?}"
+        );
+        assert!(finding.safer.is_some(), "{finding:?}");
+    }
 }

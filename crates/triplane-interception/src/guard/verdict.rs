@@ -71,6 +71,36 @@ impl Finding {
         }
     }
 
+    /// Everything about the finding in one line, for the agent and for people: the reason, the rule
+    /// in brackets, the offending part with its position in bytes, and the safer way.
+    ///
+    /// ```
+    /// use triplane_interception::{Finding, Offence};
+    ///
+    /// let finding = Finding {
+    ///     offence: Some(Offence { text: "/etc".into(), span: Some(7..11) }),
+    ///     safer: Some("name a folder below the workspace".into()),
+    ///     ..Finding::new("rm.system", "it deletes the system")
+    /// };
+    /// assert_eq!(
+    ///     finding.told(),
+    ///     "it deletes the system [rm.system] At 7..11: `/etc`. Safer: name a folder below the workspace"
+    /// );
+    /// ```
+    pub fn told(&self) -> String {
+        let mut told = self.to_string().trim().to_owned();
+        let about = self.offence.as_ref().map(|offence| match &offence.span {
+            Some(Range { start, end }) => format!(" At {start}..{end}: `{}`.", offence.text),
+            None => format!(" About `{}`.", offence.text),
+        });
+        told.extend(about);
+        if let Some(safer) = &self.safer {
+            told.push_str(" Safer: ");
+            told.push_str(safer);
+        }
+        told
+    }
+
     /// The denial that the kernel carries: the rule and the offence become evidence.
     pub fn into_denial(self) -> Denial {
         let mut denial = Denial::new(self.reason).with(EvidenceRef::new(EVIDENCE_RULE, self.rule));

@@ -8,6 +8,7 @@ use regex::{Regex, RegexBuilder};
 use serde::Deserialize;
 
 use crate::policy::argument::ArgumentPath;
+use crate::policy::declared_tool::{DeclaredTool, ToolKind};
 use crate::policy::tool_pattern::ToolPattern;
 
 /// The version of the format that this release reads.
@@ -83,6 +84,16 @@ pub(crate) struct PolicyFile {
     set: Option<String>,
     #[serde(default)]
     rules: Vec<PathBuf>,
+    #[serde(default)]
+    tools: Vec<ToolFile>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ToolFile {
+    tool: String,
+    kind: ToolKind,
+    argument: Option<String>,
 }
 
 /// What a policy file says to whoever makes the guards.
@@ -92,14 +103,20 @@ pub struct GuardSettings {
     pub set: Option<String>,
     /// Files of further rules, as they are written: relative to the policy file.
     pub rules: Vec<PathBuf>,
+    /// Tools that the file declares, in its order.
+    pub tools: Vec<DeclaredTool>,
 }
 
 impl PolicyFile {
-    pub(crate) fn take_guard_settings(&mut self) -> GuardSettings {
-        GuardSettings {
+    pub(crate) fn take_guard_settings(&mut self) -> Result<GuardSettings, PolicyRefused> {
+        let tools = std::mem::take(&mut self.tools).into_iter().enumerate();
+        Ok(GuardSettings {
             set: self.set.take(),
             rules: std::mem::take(&mut self.rules),
-        }
+            tools: tools
+                .map(|(n, tool)| tool.compile(&format!("tools[{n}]")))
+                .collect::<Result<_, _>>()?,
+        })
     }
 }
 
@@ -171,6 +188,7 @@ impl TryFrom<PolicyFile> for Rules {
         let for_guards = [
             ("set", file.set.is_some()),
             ("rules", !file.rules.is_empty()),
+            ("tools", !file.tools.is_empty()),
         ];
         if let Some((place, _)) = for_guards.into_iter().find(|(_, given)| *given) {
             return Err(PolicyRefused::ForGuards { place });
@@ -196,6 +214,17 @@ fn compile<F, R>(
     numbered
         .map(|(n, file)| one(file, &format!("{list}[{n}]"), ids))
         .collect()
+}
+
+impl ToolFile {
+    fn compile(self, place: &str) -> Result<DeclaredTool, PolicyRefused> {
+        let argument = self.argument.map(|path| argument_path(path, place));
+        Ok(DeclaredTool {
+            tool: tool_pattern(&self.tool, place)?,
+            kind: self.kind,
+            argument: argument.transpose()?,
+        })
+    }
 }
 
 impl RuleFile {

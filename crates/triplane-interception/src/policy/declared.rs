@@ -32,7 +32,7 @@ impl TryFrom<PolicyFile> for DeclaredPolicy {
     type Error = PolicyRefused;
 
     fn try_from(mut file: PolicyFile) -> Result<Self, PolicyRefused> {
-        let guards = file.take_guard_settings();
+        let guards = file.take_guard_settings()?;
         Ok(Self {
             permissions: file.try_into()?,
             guards,
@@ -54,10 +54,38 @@ mod tests {
         let wanted = GuardSettings {
             set: Some("strict".to_owned()),
             rules: vec!["t.toml".into()],
+            tools: Vec::new(),
         };
         assert_eq!(declared.guards, wanted);
         let refused = serde_json::from_value::<PermissionPolicy>(file).expect_err("refused");
         assert!(refused.to_string().starts_with("set: is for the guards"));
+    }
+
+    #[test]
+    fn tools_are_declared_by_name_or_pattern() {
+        let file = json!({"version": 1, "tools": [
+            {"tool": "mcp__box__*", "kind": "shell", "argument": "job.code"},
+            {"tool": "peek", "kind": "read"},
+        ]});
+        let declared: DeclaredPolicy = serde_json::from_value(file).expect("a policy");
+        let [shell, read] = declared.guards.tools.as_slice() else {
+            panic!("two tools");
+        };
+        assert!(shell.is_of("mcp__box__run") && !shell.is_of("mcp__other__run"));
+        let arguments = json!({"job": {"code": "ls"}});
+        assert_eq!(shell.argument(&arguments), Some(&json!("ls")));
+        assert!(!read.names_argument());
+        let refused = |tool: serde_json::Value, wanted: &str| {
+            let file = json!({"version": 1, "tools": [tool]});
+            let error = serde_json::from_value::<DeclaredPolicy>(file).expect_err("refused");
+            assert!(error.to_string().contains(wanted), "{error}");
+        };
+        refused(json!({"tool": "", "kind": "read"}), "tools[0].tool");
+        refused(json!({"tool": "a", "kind": "fly"}), "fly");
+        refused(
+            json!({"tool": "a", "kind": "read", "argument": "x..y"}),
+            "tools[0].argument",
+        );
     }
 
     #[test]

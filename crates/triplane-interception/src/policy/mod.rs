@@ -2,10 +2,12 @@
 
 mod tool_pattern;
 mod argument;
+mod declared_tool;
 mod declaration;
 mod permission;
 mod declared;
 
 pub use declaration::{GuardSettings, POLICY_VERSION, PolicyRefused};
 pub use declared::DeclaredPolicy;
+pub use declared_tool::{DeclaredTool, ToolKind};
 pub use permission::{PermissionPolicy, Rewritten};

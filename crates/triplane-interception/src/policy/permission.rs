@@ -79,7 +79,10 @@ impl PermissionPolicy {
             "the policy lets {} be called only as its allow rules say",
             call.tool
         );
-        Err(Finding::new("policy.not-allowed", reason))
+        Err(Finding {
+            offence: Some(the_tool(call)),
+            ..Finding::new("policy.not-allowed", reason)
+        })
     }
 
     /// The arguments as the list `rewrite` wants them, if it changes any.
@@ -104,7 +107,10 @@ impl PermissionPolicy {
                 continue;
             };
             let Some(regex) = rule.pattern.regex() else {
-                return Err(Finding::new(rule.id.clone(), PATTERN_TOO_LARGE));
+                return Err(Finding {
+                    offence: Some(the_tool(call)),
+                    ..Finding::new(rule.id.clone(), PATTERN_TOO_LARGE)
+                });
             };
             let replaced = regex.replace_all(text, rule.replace.as_str());
             if replaced == text {
@@ -169,9 +175,17 @@ impl Rule {
             })
         });
         Finding {
-            offence,
+            offence: offence.or_else(|| Some(the_tool(call))),
             ..Finding::new(self.id.clone(), reason)
         }
+    }
+}
+
+/// The tool itself, where nothing in its arguments is to blame.
+fn the_tool(call: &ToolCall) -> Offence {
+    Offence {
+        text: call.tool.clone(),
+        span: None,
     }
 }
 

@@ -6,7 +6,7 @@ use anyhow::{Context as _, Result};
 use tokio::runtime::Runtime;
 use triplane::{Finding, PermissionPolicy, Scope, ToolCall, ToolCallDecision};
 use triplane_guards::{CommandGuard, PathGuard, Place};
-use triplane_interception::ToolCallPlan;
+use triplane_interception::{DeclaredTool, ToolCallPlan};
 
 use crate::guard_args::PlaceArgs;
 use crate::guard_option;
@@ -15,6 +15,7 @@ pub(crate) struct Jury {
     tokio: Runtime,
     pub(crate) commands: CommandGuard,
     policy: Option<Arc<PermissionPolicy>>,
+    tools: Arc<[DeclaredTool]>,
     pub(crate) place: Place,
 }
 
@@ -32,6 +33,7 @@ impl Jury {
             tokio,
             commands: guarding.commands,
             policy: guarding.permissions.map(Arc::new),
+            tools: guarding.tools,
             place: Place::new(root, Some(&home)),
         })
     }
@@ -41,7 +43,7 @@ impl Jury {
     pub(crate) fn judge(&self, paths: PathGuard, call: ToolCall) -> Result<Option<Finding>> {
         let mut plan = ToolCallPlan::builder()
             .guard(Arc::new(self.commands.clone()))
-            .guard(Arc::new(paths));
+            .guard(Arc::new(paths.tools(Arc::clone(&self.tools))));
         if let Some(policy) = &self.policy {
             plan = plan.policy(Arc::clone(policy));
         }

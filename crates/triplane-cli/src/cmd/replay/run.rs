@@ -62,7 +62,7 @@ fn replay(args: &ReplayArgs, screen: Screen) -> Result<Ending> {
         .synchronous(args.store.synchronous.into())
         .busy_timeout(args.wait.busy_timeout)
         .guard(guarding.commands)
-        .guard(guards::workspace_paths())
+        .guard(guards::workspace_paths().tools(guarding.tools))
         .redaction(redaction.clone());
     if let Some(permissions) = guarding.permissions {
         builder = builder.policy(permissions);

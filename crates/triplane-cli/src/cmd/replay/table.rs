@@ -1,7 +1,7 @@
 //! The decisions that matter, a row each, as they are committed.
 
 use serde::Serialize;
-use triplane::{Decided, Redaction, ToolCallDecision};
+use triplane::{Decided, Finding, Redaction, ToolCallDecision};
 use triplane_external_hooks::HookEvent;
 
 use crate::paint::{Ink, Screen};
@@ -32,6 +32,12 @@ struct RowJson<'a> {
     decision: &'a str,
     rule: &'a str,
     reason: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    offence: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    span: Option<[usize; 2]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    safer: Option<&'a str>,
 }
 
 impl Row {
@@ -73,6 +79,11 @@ impl Table {
             (ToolCallDecision::Allowed, Some(failure)) => ("failed", "", failure.as_str()),
             (ToolCallDecision::Allowed, None) => return,
         };
+        let finding = match &decided.judged.decision {
+            ToolCallDecision::Denied(finding) => Some(finding),
+            ToolCallDecision::Rewritten { .. } | ToolCallDecision::Allowed => None,
+        };
+        let offence = finding.and_then(|finding| finding.offence.as_ref());
         let reason = &*self.redaction.text(reason);
         if self.json {
             let decision = match decision {
@@ -90,6 +101,13 @@ impl Table {
                 decision,
                 rule,
                 reason,
+                offence: offence
+                    .map(|offence| self.redaction.text(&offence.text))
+                    .as_deref(),
+                span: offence
+                    .and_then(|offence| offence.span.as_ref())
+                    .map(|span| [span.start, span.end]),
+                safer: finding.and_then(|finding| finding.safer.as_deref()),
             });
             return;
         }
@@ -115,6 +133,32 @@ impl Table {
             column(rule, 26),
             column(reason, 90).trim_end()
         ));
+        if let Some(finding) = finding {
+            self.show_way_out(out, finding);
+        }
+    }
+
+    /// What was pointed at, and the safer way, below the row.
+    fn show_way_out(&self, out: &mut Output, finding: &Finding) {
+        let mut said = Vec::new();
+        if let Some(offence) = &finding.offence {
+            let text = self.redaction.text(&offence.text);
+            let text = column(&text, 60);
+            let text = text.trim_end();
+            said.push(match &offence.span {
+                Some(span) => format!("at {}..{}: {text}", span.start, span.end),
+                None => format!("about {text}"),
+            });
+        }
+        said.extend(
+            finding
+                .safer
+                .as_ref()
+                .map(|safer| format!("safer: {safer}")),
+        );
+        if !said.is_empty() {
+            out.line(format_args!("{:>24}  {}", "", said.join("; ")));
+        }
     }
 
     fn painted(&self, decision: &str) -> String {
