@@ -1,107 +1,147 @@
-//! How long one decision takes, in process: `cargo run --release --example decision_time`.
+//! How long one decision takes in process, and how the shared corpora are answered: one JSON object
+//! a line and case. `cargo xtask bench guards` runs it in release.
+//!
+//! `ns` is the median. `goal_ns` and `must_ns` are what issue and design ask for, where they ask.
 
+use std::fs;
 use std::hint::black_box;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use serde_json::json;
-use triplane_guards::{commands, paths};
-use triplane_interception::{Guard as _, Presence, ToolCall, Workspace};
+use serde_json::{Value, json};
+use triplane_guards::corpus::{
+    Row, Score, Subject, World, path_call, shell_call, try_command, try_path,
+};
+use triplane_guards::{PathGuard, PathOp, Place, commands, paths};
+use triplane_interception::{Finding, Guard as _, Presence, ToolCall, Verdict};
 use triplane_kernel::Scope;
 
 const ROUNDS: usize = 20_000;
 
-fn call(tool: &str, arguments: serde_json::Value, presence: Presence) -> ToolCall {
-    let root = match presence {
-        Presence::Here => std::env::current_dir().unwrap_or_default(),
-        Presence::Elsewhere => PathBuf::from("/srv/app"),
-    };
-    ToolCall {
-        session: "s1".to_owned(),
-        agent: None,
-        tool: tool.to_owned(),
-        arguments,
-        call_id: None,
-        cwd: Some(root.clone()),
-        workspace: Workspace {
-            root,
-            home: Some(PathBuf::from("/home/dev")),
-            presence,
-        },
-    }
+/// 200 bytes of an ordinary command line.
+const LONG: &str = "git status --porcelain && cargo test --workspace --all-features 2>&1 | tee build.log; \
+                    for f in a b c; do echo \"$f\" > out/$f.txt; done; grep -rn 'DROP TABLE' migrations/ \
+                    | head -20 && wc -l x";
+
+/// Ordinary work that takes the guard furthest.
+const HARDEST: &str = "set -euo pipefail; d=$(mktemp -d); trap 'rm -rf \"$d\"' EXIT; \
+                       git ls-files -z '*.rs' | xargs -0 -n 20 sh -c 'for f; do wc -l \"$f\"; done' _ \
+                       | awk '{ n += $1 } END { print n }' > \"$d/n\"; \
+                       python3 -c \"import os; print(os.listdir('src'))\" && \
+                       cat > notes.md <<'EOF'\nrm -rf / is only text here\nEOF\n";
+
+#[expect(clippy::print_stdout, reason = "the example's purpose")]
+fn say(line: &Value) {
+    println!("{line}");
 }
 
-fn report(name: &str, mut taken: Vec<Duration>) {
+fn report(case: &str, mut taken: Vec<Duration>, goal_ns: Option<u64>, must_ns: Option<u64>) {
     taken.sort_unstable();
-    let at = |share: usize| taken[taken.len() * share / 100].as_nanos();
-    #[expect(clippy::print_stdout, reason = "the example's purpose")]
-    {
-        println!(
-            "{name:<44} median {:>7} ns   p95 {:>7} ns   p99 {:>7} ns",
-            at(50),
-            at(95),
-            at(99)
-        );
+    let at = |share: usize| u64::try_from(taken[taken.len() * share / 100].as_nanos()).ok();
+    say(&json!({
+        "case": case, "n": taken.len(), "ns": at(50), "p95_ns": at(95), "p99_ns": at(99),
+        "goal_ns": goal_ns, "must_ns": must_ns,
+    }));
+}
+
+fn timed(rounds: usize, mut decide: impl FnMut()) -> Vec<Duration> {
+    (0..rounds)
+        .map(|_| {
+            let start = Instant::now();
+            decide();
+            start.elapsed()
+        })
+        .collect()
+}
+
+fn denied(verdict: Verdict) -> Option<Finding> {
+    match verdict {
+        Verdict::SoftDeny(finding) | Verdict::HardDeny(finding) => Some(finding),
+        Verdict::Allow | Verdict::Advisory(_) => None,
     }
 }
 
-fn main() {
-    let long = "git status --porcelain && cargo test --workspace --all-features 2>&1 | tee build.log; \
-                for f in a b c; do echo \"$f\" > out/$f.txt; done; grep -rn 'DROP TABLE' migrations/ \
-                | head -20 && python3 -c \"print('x')\"";
-    let commands_to_judge = [
-        ("git status", "git status"),
-        ("rm -rf /", "rm -rf /"),
-        ("git commit -m 'a b'", "git commit -m 'a b'"),
-        ("echo 'rm -rf /data' | sh", "echo 'rm -rf /data' | sh"),
-        ("a command of 200 bytes", long),
+fn score(file: &str, place: &Place) -> Result<Score, Box<dyn std::error::Error>> {
+    let corpora = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/corpus");
+    let shell = commands();
+    let judge = |guard: PathGuard, call: ToolCall| {
+        denied(shell.judge_blocking(&call)).or_else(|| denied(guard.judge_blocking(&call)))
+    };
+    let mut score = Score::default();
+    for line in fs::read_to_string(corpora.join(file))?.lines() {
+        let row = Row::read(line)?;
+        let answer = match &row.subject {
+            Subject::Command(command) => try_command(command, place, judge),
+            Subject::Path(path) => {
+                let base = tempfile::tempdir()?;
+                let world = World::new(base.path(), place.clone())?;
+                try_path(path, &world, judge)?.answer
+            }
+        };
+        score.count(row.wanted, answer.verdict);
+    }
+    Ok(score)
+}
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let place = Place::new("/srv/app", Some(Path::new("/home/dev")));
+    let pipeline = vec!["grep -v x"; 100].join(" | ");
+    let cases = [
+        ("git_status", "git status", Some(10_000), None),
+        ("bytes_200", LONG, Some(50_000), None),
+        ("hardest_allowed", HARDEST, None, Some(50_000_000)),
+        ("pipeline_of_100", pipeline.as_str(), None, Some(50_000_000)),
+        ("refused", "rm -rf /", None, None),
+        ("refused_by_parser", "echo 'rm -rf /data' | sh", None, None),
     ];
     let guard = commands();
-    for (name, command) in commands_to_judge {
-        let call = call("Bash", json!({ "command": command }), Presence::Elsewhere);
-        let taken = (0..ROUNDS)
-            .map(|_| {
-                let start = Instant::now();
-                let _ = black_box(guard.judge_blocking(black_box(&call)));
-                start.elapsed()
-            })
-            .collect();
-        report(
-            &format!("{name} ({} bytes), blocking", command.len()),
-            taken,
-        );
-    }
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_time()
-        .build()
-        .expect("a runtime");
-    for (name, command) in commands_to_judge {
-        let call = call("Bash", json!({ "command": command }), Presence::Elsewhere);
-        let scope = Scope::new();
-        let taken = runtime.block_on(async {
-            let mut taken = Vec::with_capacity(ROUNDS);
-            for _ in 0..ROUNDS {
-                let start = Instant::now();
-                let _ = black_box(guard.judge(&call, &scope).resolve().await);
-                taken.push(start.elapsed());
-            }
-            taken
+        .build()?;
+    for (case, command, goal, must) in cases {
+        let call = shell_call(command, &place);
+        let rounds = ROUNDS * 20 / command.len().max(20);
+        let taken = timed(rounds, || {
+            let _ = black_box(guard.judge_blocking(black_box(&call)));
         });
-        report(
-            &format!("{name} ({} bytes), current thread", command.len()),
-            taken,
-        );
+        report(&format!("command.{case}"), taken, goal, must);
+        let scope = Scope::new();
+        let taken = timed(rounds, || {
+            let _ = black_box(runtime.block_on(guard.judge(&call, &scope).resolve()));
+        });
+        report(&format!("command.{case}.async"), taken, goal, must);
     }
-    for presence in [Presence::Elsewhere, Presence::Here] {
+    // The least that needs the parser's thread: what it takes beyond is the hop to it and back.
+    let hop = shell_call("echo 'a'", &place);
+    let taken = timed(ROUNDS, || {
+        let _ = black_box(guard.judge_blocking(black_box(&hop)));
+    });
+    report("parser_thread.hop", taken, None, None);
+    let here = Place::new(std::env::current_dir()?, None);
+    for (case, place, presence) in [
+        ("as_text", &place, Presence::Elsewhere),
+        ("opened", &here, Presence::Here),
+    ] {
         let guard = paths();
-        let call = call("Edit", json!({"file_path": "src/lib.rs"}), presence);
-        let taken = (0..ROUNDS)
-            .map(|_| {
-                let start = Instant::now();
-                let _ = black_box(guard.judge_blocking(black_box(&call)));
-                start.elapsed()
-            })
-            .collect();
-        report(&format!("path src/lib.rs, {presence:?}"), taken);
+        let call = path_call(PathOp::Write, "crates/x/src/lib.rs", place, presence);
+        let taken = timed(ROUNDS, || {
+            let _ = black_box(guard.judge_blocking(black_box(&call)));
+        });
+        report(&format!("path.{case}"), taken, None, None);
     }
+    for file in [
+        "commands.jsonl",
+        "paths.jsonl",
+        "commands-more.jsonl",
+        "paths-more.jsonl",
+    ] {
+        let score = score(file, &place)?;
+        say(&json!({
+            "case": format!("corpus.{}", PathBuf::from(file).with_extension("").display()),
+            "n": score.deny + score.allow, "missed": score.missed,
+            "refused_wrongly": score.refused_wrongly,
+            "recall": score.recall(), "precision": score.precision(),
+        }));
+    }
+    Ok(())
 }

@@ -7,6 +7,7 @@
 
 mod program;
 mod kernel;
+mod guards;
 mod hook;
 mod replay;
 
@@ -20,10 +21,11 @@ use crate::workspace::Workspace;
 pub(crate) fn run(workspace: &Workspace, arguments: &[&str]) -> anyhow::Result<ExitCode> {
     match arguments {
         ["kernel", rest @ ..] => kernel::run(workspace, rest),
+        ["guards", rest @ ..] => guards::run(workspace, rest),
         ["hook", rest @ ..] => hook::run(workspace, rest),
         ["replay", rest @ ..] => replay::run(workspace, rest),
         _ => bail!(
-            "cargo xtask bench kernel [--json] | hook [--calls N] | replay [--events N] [--megabytes N]; --program PATH measures a built one"
+            "cargo xtask bench kernel [--json] | guards [--json] | hook [--calls N] | replay [--events N] [--megabytes N]; --program PATH measures a built one"
         ),
     }
 }
