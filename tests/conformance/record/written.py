@@ -17,5 +17,9 @@ class Written(dict):
         raise MissingField(repr(field))
 
 
+# Recorded texts name the type of a value.
+Written.__name__ = "dict"
+
+
 def read(text: str) -> Any:
     return json.loads(text, object_pairs_hook=Written)
