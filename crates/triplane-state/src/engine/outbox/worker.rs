@@ -154,7 +154,7 @@ impl DeliveryWorker {
         &self,
         stopping: &AtomicBool,
     ) -> Result<DeliveryTally, StateError> {
-        self.deliver_each(Rounds::UntilIdle, stopping).await
+        self.deliver_each(Rounds::IfDue, stopping).await
     }
 
     /// Waits until a commit of this process has enqueued an intent; answers at once if one has since
@@ -206,19 +206,23 @@ impl DeliveryWorker {
         stopping: &AtomicBool,
     ) -> Result<DeliveryTally, StateError> {
         let mut tally = DeliveryTally::default();
-        // Whoever looks in vain takes no lock from those who write.
-        if !self.is_due(name).await? {
+        // Whoever looks again and again takes no lock from those who write while there is nothing.
+        if rounds == Rounds::IfDue && !self.is_due(name).await? {
             return Ok(tally);
         }
-        self.keep(name, sink).await?;
         let mut claimed = self
             .turn(name, Vec::new(), Claims::Next, &mut tally)
             .await?;
+        if !claimed.is_empty() {
+            self.keep(name, sink).await?;
+        }
         while !claimed.is_empty() {
             let settled = self.send(sink, &claimed.attempts).await?;
             let claims = match rounds {
-                Rounds::UntilIdle if !stopping.load(Ordering::Relaxed) => Claims::Next,
-                Rounds::UntilIdle | Rounds::One => Claims::Nothing,
+                Rounds::UntilIdle | Rounds::IfDue if !stopping.load(Ordering::Relaxed) => {
+                    Claims::Next
+                }
+                Rounds::UntilIdle | Rounds::IfDue | Rounds::One => Claims::Nothing,
             };
             claimed = self.turn(name, settled, claims, &mut tally).await?;
         }
@@ -379,6 +383,8 @@ fn fitting(intent: DeliveryIntent, bytes_max: Option<usize>) -> Result<DeliveryI
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Rounds {
     UntilIdle,
+    /// The same, after a look that takes no lock.
+    IfDue,
     One,
 }
 
