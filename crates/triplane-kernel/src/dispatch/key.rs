@@ -2,9 +2,10 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::hash::{Hash, Hasher};
 
 /// One key of a signal: its kind, or a supertype of its kind.
-#[derive(Clone, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Eq, PartialOrd, Ord)]
 pub struct Key(Cow<'static, str>);
 
 impl Key {
@@ -24,16 +25,18 @@ impl Key {
     }
 }
 
-#[expect(
-    clippy::derived_hash_with_manual_eq,
-    reason = "equal by content all the same"
-)]
 impl PartialEq for Key {
     /// By content. Keys of one constant are found equal by their place.
     #[inline]
     fn eq(&self, other: &Self) -> bool {
         let (one, other) = (self.as_str(), other.as_str());
         std::ptr::eq(one, other) || one == other
+    }
+}
+
+impl Hash for Key {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.as_str().hash(state);
     }
 }
 

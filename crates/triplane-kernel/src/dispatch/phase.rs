@@ -54,11 +54,11 @@ impl<'e, S, T> Phase<'e, S, T> {
         signal: &'e Arc<S>,
         scope: &'e Scope,
     ) -> Self {
-        let last = policy.returned_awaitables.unwrap_or(policy.invocation);
+        let final_stage = policy.returned_awaitables.unwrap_or(policy.invocation);
         Self {
             policy,
             calls: Calls::new(policy, from),
-            detaches: last.completion() == CompletionTiming::DetachBounded,
+            detaches: final_stage.completion() == CompletionTiming::DetachBounded,
             host,
             list,
             signal,

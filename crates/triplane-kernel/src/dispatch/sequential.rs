@@ -207,6 +207,10 @@ pub(crate) enum Begun<'a, T> {
 }
 
 /// Calls one handler, and polls once what is to be awaited in its turn.
+#[expect(
+    clippy::inline_always,
+    reason = "measured: what it returns is as large as a failure"
+)]
 #[inline(always)]
 pub(crate) fn begin<'a, S, T>(
     phase: &'a Phase<'_, S, T>,

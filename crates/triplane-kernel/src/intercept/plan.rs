@@ -189,6 +189,7 @@ impl<C> fmt::Debug for PlanBuilder<C> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("PlanBuilder")
             .field("order", &self.order)
+            .field("timed", &self.timed)
             .field("registrations", &self.registrations)
             .finish()
     }

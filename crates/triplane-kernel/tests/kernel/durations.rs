@@ -90,7 +90,7 @@ fn chain(waits: &[u64], timed: bool) -> InterceptorChain<()> {
         StageName::new("guard").unwrap(),
         StageName::new("release").unwrap(),
     );
-    let minute = Duration::from_secs(60);
+    let minute = Duration::from_mins(1);
     let order = StageOrder::new([
         StageDeclaration::new(guard.clone(), StageFailure::Deny),
         StageDeclaration::teardown(release.clone(), StageFailure::Isolate, minute),

@@ -1,6 +1,5 @@
 //! The gate of an old observer, as a chain of one interceptor.
 
-
 use triplane_kernel::{
     Called, Cooperation, Decision, HandlerFailure, Interceptor, InterceptorChain,
     InterceptorRegistration, PlanBuilder, Scope, StageDeclaration, StageFailure, StageName,
