@@ -40,15 +40,15 @@ pub fn paths(input: &[u8]) -> Duration {
             |path: &Path| path.starts_with(&bounds.root) || path.starts_with(&bounds.temporary);
         assert!(
             allowed(opened.path()),
-            "{op:?} {text:?} leads to {:?}",
-            opened.path()
+            "{op:?} {text:?} leads to {}",
+            opened.path().display()
         );
         let asked = bounds.cwd.join(&text);
         // What removes a link leaves what it points at alone.
         if op != PathOp::Delete
             && let Ok(found) = fs::canonicalize(&asked)
         {
-            assert!(allowed(&found), "{op:?} {text:?} is {found:?}");
+            assert!(allowed(&found), "{op:?} {text:?} is {}", found.display());
         }
         let protected = opened.path().starts_with(bounds.root.join(".git"));
         assert!(op == PathOp::Read || !protected, "{op:?} {text:?}");

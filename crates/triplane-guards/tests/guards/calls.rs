@@ -203,7 +203,7 @@ fn every_file_of_a_patch_is_judged() {
     );
 }
 
-fn declared(tools: Value) -> Vec<DeclaredTool> {
+fn declared(tools: &Value) -> Vec<DeclaredTool> {
     let policy = json!({"version": 1, "tools": tools});
     let policy: DeclaredPolicy = serde_json::from_value(policy).unwrap();
     policy.guards.tools
@@ -211,7 +211,7 @@ fn declared(tools: Value) -> Vec<DeclaredTool> {
 
 #[test]
 fn a_declared_tool_is_judged_as_what_it_is_declared_to_be() {
-    let tools = declared(json!([
+    let tools = declared(&json!([
         {"tool": "mcp__box__*", "kind": "shell", "argument": "job.code"},
         {"tool": "zap", "kind": "shell"},
         {"tool": "Task", "kind": "shell", "argument": "prompt"},
