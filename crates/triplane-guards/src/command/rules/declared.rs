@@ -135,7 +135,7 @@ pub(crate) enum On {
     Rest,
     /// All operands but the last.
     Sources,
-    /// The value of this option.
+    /// The value of this option, whose other names stand behind `|`.
     Option(Cow<'static, str>),
 }
 

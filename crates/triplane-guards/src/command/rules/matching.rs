@@ -69,8 +69,8 @@ impl Rule {
                 let last = operands.len().checked_sub(1)?;
                 &operands[..last]
             }
-            On::Option(name) => {
-                values = arguments.values(name).collect();
+            On::Option(names) => {
+                values = names.split('|').flat_map(|name| arguments.values(name)).collect();
                 &values
             }
         };
