@@ -28,7 +28,7 @@ struct State {
     recording: bool,
     /// Names that a line of the log may give, and what the trace calls each: a handler that is registered
     /// under another name is called by its own.
-    names: HashMap<String, String>,
+    names: HashMap<String, Vec<String>>,
     /// The event that an adapter logged last, by its place.
     said_at: Option<usize>,
     tasks: HashMap<String, Task>,
@@ -69,7 +69,7 @@ impl Run {
         let names = handlers
             .fields()
             .iter()
-            .map(|(name, _)| (name.clone(), name.clone()));
+            .map(|(name, _)| (name.clone(), vec![name.clone()]));
         let names = names.collect();
         Self {
             scenario,
@@ -123,8 +123,16 @@ impl Run {
     }
 
     /// What the trace calls what a line of the log names.
+    ///
+    /// A name that was given to several is that of whoever failed: one that took it over may not have
+    /// been called yet.
     pub(crate) fn called(&self, name: &str) -> Option<String> {
-        self.state().names.get(name).cloned()
+        let state = self.state();
+        let called = state.names.get(name)?;
+        let failed = called
+            .iter()
+            .rfind(|handler| state.blamed.contains_key(*handler));
+        failed.or(called.last()).cloned()
     }
 
     /// Notes whose error it is that a handler fails with.
@@ -152,9 +160,10 @@ impl Run {
 
     /// Names something that a line of the log may be about.
     pub(crate) fn add_name(&self, name: &str, called: &str) {
-        self.state()
-            .names
-            .insert(name.to_owned(), called.to_owned());
+        let mut state = self.state();
+        let names = state.names.entry(name.to_owned()).or_default();
+        names.retain(|given| given != called);
+        names.push(called.to_owned());
     }
 
     pub(crate) fn note_said(&self, by_adapter: bool) {

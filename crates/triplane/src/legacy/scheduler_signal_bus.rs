@@ -169,6 +169,9 @@ impl SchedulerSignalBus {
             signal,
             counters: Arc::clone(&self.counters),
         });
+        // The old bus made a task of each handler, and tasks begin when whatever is ready has had its
+        // turn: handlers that stand beside one that emits are called before those of its emission.
+        tokio::task::yield_now().await;
         match self.subscriptions.dispatcher().emit(&delivery, scope).await {
             Ok(report) => Ok(report.into_values().flatten().collect()),
             Err(error @ DispatchError::HandlerCancelled { .. }) => {

@@ -70,7 +70,10 @@ impl Rule {
                 &operands[..last]
             }
             On::Option(names) => {
-                values = names.split('|').flat_map(|name| arguments.values(name)).collect();
+                values = names
+                    .split('|')
+                    .flat_map(|name| arguments.values(name))
+                    .collect();
                 &values
             }
         };
