@@ -32,6 +32,7 @@ def scenario(choices: Choices) -> dict:
         if one["form"] == "async" and choices.chance(0.06):
             one["steps"] = [{"sleep_ms": wait} for wait in choices.waits(1)] or [{"sleep_ms": 751}]
             one["steps"].append({"cancel": True})
+    _one_looks(written)
     script: list[dict] = [_register(choices, name, names) for name in names]
     if choices.chance(0.15):
         written["inner"] = handler(choices, "inner", Style(cancels=0.0, sync_waits=True))
@@ -45,6 +46,27 @@ def scenario(choices: Choices) -> dict:
         if choices.chance(0.3):
             script.append(_between(choices, names))
     return {"setup": {"budget_ms": choices.one_of(BUDGETS)}, "handlers": written, "script": script}
+
+
+def _one_looks(written: dict[str, dict]) -> None:
+    """Leaves one of the handlers that run elsewhere to look at the registrations, or to change them.
+
+    Two of them do so in the order in which their threads get there, which is left to chance.
+    """
+    elsewhere = [one for one in written.values() if one["form"].startswith("sync")]
+    looking = [one for one in elsewhere if _looks(one)]
+    for one in looking[1:]:
+        for steps in ("steps", "call_steps"):
+            if steps in one:
+                one[steps] = [step for step in one[steps] if not _looks(step)]
+
+
+def _looks(part: Any) -> bool:
+    if isinstance(part, dict):
+        if part.get("op") in {"register", "unregister", "contains", "clear"}:
+            return True
+        part = list(part.values())
+    return isinstance(part, list) and any(_looks(one) for one in part)
 
 
 def _register(choices: Choices, handler: str, names: list[str]) -> dict:
