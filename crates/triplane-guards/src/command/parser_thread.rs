@@ -8,7 +8,8 @@
 //! refused.
 //!
 //! A machine that is too busy to take the job up at all is given [`STARVED_ROUNDS`] times the
-//! patience: an ordinary command is not refused because other programs run.
+//! patience: an ordinary command is not refused because other programs run. Its answer is then
+//! [`NoAnswer::NotStarted`] and not [`NoAnswer::Late`], and no worker is abandoned or counted for it.
 //!
 //! A panic inside a job ends that job only. A stack of [`STACK_BYTES`] costs address space; pages
 //! that are not touched cost nothing.
@@ -36,9 +37,12 @@ pub const STUCK_MAX: usize = 4;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NoAnswer {
-    /// The job was not done within [`PATIENCE`].
+    /// A worker had the job and did not finish it in time.
     #[error("the parser did not answer within {} ms", PATIENCE.as_millis())]
     Late,
+    /// No worker took the job up within [`STARVED_ROUNDS`] times [`PATIENCE`]; nothing was parsed.
+    #[error("no parser thread took the command up within {} ms", (PATIENCE * STARVED_ROUNDS).as_millis())]
+    NotStarted,
     /// The job panicked.
     #[error("the parser failed on this command")]
     Failed,
@@ -119,7 +123,7 @@ impl ParserThread {
                 Err(_) => {}
             }
         }
-        Err(NoAnswer::Late)
+        Err(NoAnswer::NotStarted)
     }
 
     /// Runs `job` on the thread and blocks the caller's thread until the answer is there.
@@ -145,7 +149,7 @@ impl ParserThread {
                 Err(mpsc::RecvTimeoutError::Timeout) => {}
             }
         }
-        Err(NoAnswer::Late)
+        Err(NoAnswer::NotStarted)
     }
 }
 
@@ -273,6 +277,20 @@ mod tests {
         assert_eq!(thread.missed(), 1);
         assert_eq!(thread.run_blocking(|| 7), Ok(7));
         drop(release);
+    }
+
+    #[test]
+    fn a_job_that_no_worker_takes_up_is_told_apart_and_counts_against_nobody() {
+        let thread = ParserThread::default();
+        // A worker that never comes to the desk, as on a machine that does not run it.
+        thread.desk.lock().worker = Some(1);
+        let answer = thread.run_blocking(|| 7);
+        assert_eq!(answer, Err(NoAnswer::NotStarted));
+        assert_eq!(thread.missed(), 0);
+        assert_eq!(
+            NoAnswer::NotStarted.to_string(),
+            "no parser thread took the command up within 160 ms"
+        );
     }
 
     #[test]
