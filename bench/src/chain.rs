@@ -59,7 +59,7 @@ pub fn cases() -> Vec<Case> {
                 Bound::Times(0.4)
             },
             must: if n == 1 {
-                Bound::Plus(25.0, 0.5)
+                Bound::Plus(30.0, 0.5)
             } else {
                 Bound::Times(0.5)
             },
