@@ -134,7 +134,7 @@ fn a_corpus_that_cannot_be_read_is_wrong_input() {
 fn root_home_and_policy_are_those_that_are_named() {
     let place = Place::new();
     let corpus = concat!(
-        r#"{"id": "a", "command": "rm -rf /work/x/build", "verdict": "allow"}"#,
+        r#"{"id": "a", "command": "rm -rf /data/x/build", "verdict": "allow"}"#,
         "\n",
         r#"{"id": "b", "command": "rm -rf /home/me", "verdict": "deny"}"#,
         "\n",
@@ -148,7 +148,7 @@ fn root_home_and_policy_are_those_that_are_named() {
     let file = file.to_str().expect("a path");
     let policy = policy.to_str().expect("a path");
     let place = [
-        "--root", "/work/x", "--home", "/home/me", "--policy", policy,
+        "--root", "/data/x", "--home", "/home/me", "--policy", policy,
     ];
     let output = guard(&[&["check", "--corpus", file][..], &place[..]].concat());
     assert!(output.status.success(), "{}", text(&output.stdout));

@@ -110,7 +110,8 @@ impl CommandGuard {
         explain_under(&self.rules, command, place, (self.clock.0)())
     }
 
-    /// Judges one call and blocks until the verdict is there, at most the parser's patience.
+    /// Judges one call and blocks until the verdict is there: at most the parser's patience, or four
+    /// times that on a machine so busy that no parser thread takes the command up.
     pub fn judge_blocking(&self, call: &ToolCall) -> Verdict {
         match self.prepare(call) {
             Prepared::Verdict(verdict) => verdict,
