@@ -65,6 +65,7 @@ pub(crate) struct Calls {
 }
 
 impl Calls {
+    #[inline]
     pub(crate) fn new(phase: &DispatchPhase, from: EntryPoint) -> Self {
         Self {
             classification: phase.handler_classification,
@@ -75,11 +76,13 @@ impl Calls {
         }
     }
 
+    #[inline]
     pub(crate) fn offloads(self, declared: Declared) -> bool {
         self.offload && declared == Declared::Sync
     }
 
     /// What is done with an awaitable of `kind` that a handler of this declaration returned.
+    #[inline]
     #[expect(deprecated, reason = "the deprecated disposition is carried out")]
     pub(crate) fn awaitable(self, declared: Declared, kind: AwaitableKind) -> Awaitable {
         let disposition = match (self.classification, declared) {

@@ -24,7 +24,7 @@ enum Pass {
 
 /// Runs a concurrent phase, on from where its first stretch stopped if it is opened already.
 pub(crate) async fn run<'a, S, T>(
-    phase: &'a Phase<'_, S, T>,
+    phase: &Phase<'a, S, T>,
     opened: Option<(usize, Stretch<'a, T>)>,
     stage: &mut Stage,
     outcomes: &mut Outcomes<T>,
@@ -158,8 +158,8 @@ enum Called {
     Enough,
 }
 
-struct Calling<'a, 'e, 's, S, T> {
-    phase: &'a Phase<'e, S, T>,
+struct Calling<'a, 's, S, T> {
+    phase: &'s Phase<'a, S, T>,
     stage: &'s mut Stage,
     outcomes: &'s mut Outcomes<T>,
     matched: Matched,
@@ -168,7 +168,7 @@ struct Calling<'a, 'e, 's, S, T> {
     worst: Effect,
 }
 
-impl<'a, S, T> Calling<'a, '_, '_, S, T>
+impl<'a, S, T> Calling<'a, '_, S, T>
 where
     S: Send + Sync + 'static,
     T: Send + 'static,

@@ -1,7 +1,9 @@
 //! One emission: its phases in order, and the report or error in the end.
 
+use std::future::poll_fn;
 use std::pin::pin;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
+use std::task::{Context, Poll};
 
 use tokio::time::Instant;
 
@@ -14,9 +16,9 @@ use crate::dispatch::index::List;
 use crate::dispatch::nesting;
 use crate::dispatch::outcome::HandlerOutcome;
 use crate::dispatch::outcomes::Outcomes;
-use crate::dispatch::phase::{Host, Phase, Timer};
+use crate::dispatch::phase::{Emission, Host, Phase, Timer};
 use crate::dispatch::report::DispatchReport;
-use crate::dispatch::sequential::{self, Stretch, not_run, stretch};
+use crate::dispatch::sequential::{self, Stretch, not_run};
 use crate::dispatch::stage::{Effect, Ending, Set, Stage};
 use crate::policy::{DeadlineDisposition, DispatchConcurrency, DispatchPhase, DispatchPolicy};
 
@@ -36,39 +38,43 @@ where
     nesting::check()?;
     let list = find()?;
     let mut outcomes = Outcomes::new(list.entries.len(), host.timed);
-    let mut ending: Option<Box<Ending>> = None;
-    for declared in policy.phases() {
-        let phase = Phase::new(declared, from, host, &list, signal, scope);
-        if let Some(ending) = &ending {
-            not_run(&phase, 0, &mut outcomes, ending.not_run());
+    let emission = Emission {
+        host,
+        policy,
+        list: &list,
+        signal,
+        scope,
+        from,
+    };
+    let mut ending = None;
+    let mut left = policy.phases();
+    while !left.is_empty() {
+        let (inner, mut opening) = (OnceLock::new(), None);
+        poll_fn(|cx| {
+            open(&emission, &mut left, &inner, &mut outcomes, &mut opening, cx);
+            Poll::Ready(())
+        })
+        .await;
+        let Some(opening) = opening else {
             continue;
-        }
-        let mut opening = Opening::new(&phase);
-        let ordered = policy.preserves_registration_order();
-        // Until one does not answer at once, handlers beside each other are called as handlers one
-        // after the other are.
-        opening.called = match declared.concurrency {
-            DispatchConcurrency::Sequential => true,
-            DispatchConcurrency::Concurrent => ordered && !list.predicates,
         };
-        if opening.called {
-            opening.stretch = stretch(&phase, &mut opening.at, &mut outcomes, from).await;
-            // Nearly every phase ends here: nobody failed, waits, or left anything to be gathered.
-            if matches!(opening.stretch, Stretch::End) {
-                continue;
+        ending = run_phase(opening, &mut outcomes, from, policy.preserves_registration_order()).await;
+        if let Some(ending) = &ending {
+            for declared in std::mem::take(&mut left) {
+                let phase = Phase::new(&emission, declared, &inner);
+                not_run(&phase, 0, &mut outcomes, ending.not_run());
             }
         }
-        ending = run_phase(&phase, opening, &mut outcomes, from, ordered).await;
     }
-    let report = DispatchReport::new(list, outcomes);
     match ending {
-        None => Ok(report),
-        Some(ending) => conclude(*ending, report),
+        None => Ok(DispatchReport::new(list, outcomes)),
+        Some(ending) => conclude(*ending, DispatchReport::new(list, outcomes)),
     }
 }
 
-/// What a phase has come to before its book is opened and its timer is made.
-struct Opening<'a, T> {
+/// A phase that did not end at its first stretch: its book is not opened, its timer not made.
+struct Opening<'a, S, T> {
+    phase: Phase<'a, S, T>,
     /// When the shared deadline is.
     ends: Option<Instant>,
     /// Whether the first stretch has run.
@@ -78,21 +84,59 @@ struct Opening<'a, T> {
     stretch: Stretch<'a, T>,
 }
 
-impl<T> Opening<'_, T> {
-    fn new<S>(phase: &Phase<'_, S, T>) -> Self {
-        let deadline = phase.policy.deadline.as_ref();
-        Self {
-            ends: deadline.map(|(deadline, _)| Instant::now() + deadline.duration()),
-            called: false,
-            at: 0,
-            stretch: Stretch::End,
+/// Runs the phases that are left while each ends at once: nobody in it fails, waits, or leaves
+/// anything to be gathered. Nearly every emission ends here.
+///
+/// A phase to go on with is put into `opening`. One that follows a phase whose handlers have a scope
+/// of their own is left for an `inner` of its own.
+// A call of its own: built into the state machine of the emission, it would work in its memory.
+#[inline(never)]
+fn open<'a, 'e: 'a, S, T>(
+    emission: &Emission<'a, S, T>,
+    left: &mut &'e [DispatchPhase],
+    inner: &'a OnceLock<Scope>,
+    outcomes: &mut Outcomes<T>,
+    opening: &mut Option<Opening<'a, S, T>>,
+    cx: &mut Context<'_>,
+) where
+    S: Send + Sync + 'static,
+    T: Send + 'static,
+{
+    while inner.get().is_none()
+        && let Some((declared, rest)) = left.split_first()
+    {
+        *left = rest;
+        let phase = Phase::new(emission, declared, inner);
+        let deadline = declared.deadline.as_ref();
+        let ends = deadline.map(|(deadline, _)| Instant::now() + deadline.duration());
+        // Until one does not answer at once, handlers beside each other are called as handlers one
+        // after the other are.
+        let called = match declared.concurrency {
+            DispatchConcurrency::Sequential => true,
+            DispatchConcurrency::Concurrent => {
+                emission.policy.preserves_registration_order() && !emission.list.predicates
+            }
+        };
+        let (mut at, mut stretch) = (0, Stretch::End);
+        if called {
+            sequential::stretch(&phase, &mut at, outcomes, emission.from, cx, &mut stretch);
+            if matches!(stretch, Stretch::End) {
+                continue;
+            }
         }
+        *opening = Some(Opening {
+            phase,
+            ends,
+            called,
+            at,
+            stretch,
+        });
+        return;
     }
 }
 
-async fn run_phase<'a, S, T>(
-    phase: &'a Phase<'_, S, T>,
-    opening: Opening<'a, T>,
+async fn run_phase<S, T>(
+    opening: Opening<'_, S, T>,
     outcomes: &mut Outcomes<T>,
     from: EntryPoint,
     ordered: bool,
@@ -101,6 +145,13 @@ where
     S: Send + Sync + 'static,
     T: Send + 'static,
 {
+    let Opening {
+        ref phase,
+        ends,
+        called,
+        at,
+        stretch,
+    } = opening;
     let DispatchPhase {
         concurrency,
         invocation,
@@ -110,7 +161,7 @@ where
     } = phase.policy;
     let mut sleep = pin!(None);
     let mut timer = Timer {
-        ends: opening.ends,
+        ends,
         sleep: sleep.as_mut(),
         expired: false,
     };
@@ -119,13 +170,12 @@ where
         _ => None,
     };
     let mut stage = Stage::new(*invocation, Set::Calls(*concurrency));
-    let Opening { at, stretch, .. } = opening;
     let gathered = match concurrency {
         DispatchConcurrency::Sequential => {
             sequential::run(phase, at, stretch, &mut stage, outcomes, &mut timer, from).await
         }
         DispatchConcurrency::Concurrent => {
-            let opened = opening.called.then_some((at, stretch));
+            let opened = called.then_some((at, stretch));
             concurrent::run(phase, opened, &mut stage, outcomes, &mut timer, ordered).await;
             Vec::new()
         }

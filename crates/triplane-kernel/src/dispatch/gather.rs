@@ -119,7 +119,7 @@ pub(crate) async fn complete<S, T>(
 
 /// The handlers that have not answered.
 struct Rest<'p, 'a, S, T> {
-    phase: &'p Phase<'p, S, T>,
+    phase: &'p Phase<'a, S, T>,
     /// Those that have been polled once, by the waker of the task. Most answer when the task is woken
     /// for the first time, and asking each again is then cheaper than a waker for each.
     fresh: std::vec::IntoIter<Pending<'a, T>>,

@@ -11,6 +11,7 @@ use std::sync::{Arc, OnceLock};
 
 use foldhash::{HashMap, HashMapExt as _};
 
+use crate::dispatch::call::cooperates;
 use crate::dispatch::key::{Key, Keyed};
 use crate::dispatch::registration::{Registration, RegistrationId};
 use crate::name::RegistrationName;
@@ -27,6 +28,8 @@ pub(crate) struct List<S, T> {
     pub(crate) entries: Box<[Arc<Entry<S, T>>]>,
     /// Whether any of them has a predicate.
     pub(crate) predicates: bool,
+    /// Whether any of them looks at its scope itself.
+    pub(crate) cooperative: bool,
 }
 
 impl<S, T> List<S, T> {
@@ -34,6 +37,7 @@ impl<S, T> List<S, T> {
         let has_predicate = |entry: &Arc<Entry<S, T>>| entry.registration.predicate.is_some();
         Self {
             predicates: entries.iter().any(has_predicate),
+            cooperative: entries.iter().any(|entry| cooperates(entry)),
             entries,
         }
     }
@@ -175,22 +179,32 @@ impl<S, T> Index<S, T> {
     }
 
     /// What the signal's keys find: each registration once, in the order of registration.
+    #[inline]
     pub(crate) fn find(&self, signal: &S) -> Arc<List<S, T>>
     where
         S: Keyed,
     {
-        let unkeyed = Some(&self.unkeyed).filter(|bucket| !bucket.entries.is_empty());
+        let mut found = Some(&self.unkeyed).filter(|bucket| !bucket.entries.is_empty());
+        for key in signal.keys() {
+            let Some(bucket) = self.keyed.get(&key) else {
+                continue;
+            };
+            if found.replace(bucket).is_some() {
+                return self.merge(signal);
+            }
+        }
+        Arc::clone(found.map_or(&self.empty, Bucket::list))
+    }
+
+    /// The same where more than one bucket answers.
+    #[inline(never)]
+    fn merge(&self, signal: &S) -> Arc<List<S, T>>
+    where
+        S: Keyed,
+    {
         let keyed = signal.keys().filter_map(|key| self.keyed.get(&key));
-        let mut buckets = unkeyed.into_iter().chain(keyed);
-        let Some(first) = buckets.next() else {
-            return Arc::clone(&self.empty);
-        };
-        let Some(second) = buckets.next() else {
-            return Arc::clone(first.list());
-        };
-        let mut found: Vec<_> = [first, second]
-            .into_iter()
-            .chain(buckets)
+        let mut found: Vec<_> = std::iter::once(&self.unkeyed)
+            .chain(keyed)
             .flat_map(|bucket| bucket.list().entries.iter().cloned())
             .collect();
         // Each bucket is a sorted run, which the stable sort merges in linear time.

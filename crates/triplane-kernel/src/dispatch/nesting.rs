@@ -13,6 +13,7 @@ thread_local! {
 }
 
 /// Refuses to begin an emission that is nested too deep.
+#[inline]
 pub(crate) fn check() -> Result<(), DispatchError> {
     if DEPTH.get() >= DEPTH_MAX {
         return Err(DispatchError::NestedTooDeep { limit: DEPTH_MAX });
@@ -23,12 +24,14 @@ pub(crate) fn check() -> Result<(), DispatchError> {
 /// One level: handlers are called or polled while it lives.
 pub(crate) struct Level(());
 
+#[inline]
 pub(crate) fn enter() -> Level {
     DEPTH.set(DEPTH.get() + 1);
     Level(())
 }
 
 impl Drop for Level {
+    #[inline]
     fn drop(&mut self) {
         DEPTH.set(DEPTH.get() - 1);
     }

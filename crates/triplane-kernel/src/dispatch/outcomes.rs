@@ -41,16 +41,11 @@ struct Clocks {
 
 impl<T> Outcomes<T> {
     /// Nothing yet, with room for the values of this many handlers.
+    #[inline]
     pub(crate) fn new(handlers: usize, timed: bool) -> Self {
-        let rest = || {
-            Box::new(Rest {
-                clocks: Some(Clocks::default()),
-                ..Rest::default()
-            })
-        };
         Self {
             values: Vec::with_capacity(handlers),
-            rest: timed.then(rest),
+            rest: timed.then(Rest::with_clocks),
         }
     }
 
@@ -170,6 +165,14 @@ impl<T> Outcomes<T> {
 }
 
 impl Rest {
+    #[cold]
+    fn with_clocks() -> Box<Self> {
+        Box::new(Self {
+            clocks: Some(Clocks::default()),
+            ..Self::default()
+        })
+    }
+
     fn stop_clock(&mut self, at: usize) {
         let Some(clocks) = &mut self.clocks else {
             return;

@@ -15,7 +15,9 @@ use crate::dispatch::index::{Entry, List};
 use crate::dispatch::offload::Offload;
 use crate::dispatch::work::{Offloaded, Work};
 use crate::failure::HandlerFailure;
-use crate::policy::{CompletionTiming, DispatchConcurrency, DispatchPhase};
+use crate::policy::{
+    CompletionTiming, Declared, DispatchConcurrency, DispatchPhase, DispatchPolicy, PhaseSelector,
+};
 
 /// What the dispatcher lends to its emissions.
 #[derive(Debug)]
@@ -30,6 +32,16 @@ pub(crate) struct Host {
 /// handler costs tens of nanoseconds, so that a timer beside them is some microseconds late.
 pub(crate) const YIELD_AFTER: usize = 256;
 
+/// One emission, as its phases see it.
+pub(crate) struct Emission<'e, S, T> {
+    pub(crate) host: &'e Host,
+    pub(crate) policy: &'e DispatchPolicy,
+    pub(crate) list: &'e List<S, T>,
+    pub(crate) signal: &'e Arc<S>,
+    pub(crate) scope: &'e Scope,
+    pub(crate) from: EntryPoint,
+}
+
 /// One phase of one emission.
 pub(crate) struct Phase<'e, S, T> {
     pub(crate) policy: &'e DispatchPhase,
@@ -42,18 +54,24 @@ pub(crate) struct Phase<'e, S, T> {
     pub(crate) scope: &'e Scope,
     /// The scope of handlers that must see requests which are not the emitter's own; made when
     /// there is one.
-    pub(crate) inner: OnceLock<Scope>,
+    pub(crate) inner: &'e OnceLock<Scope>,
 }
 
 impl<'e, S, T> Phase<'e, S, T> {
+    #[inline]
     pub(crate) fn new(
+        emission: &Emission<'e, S, T>,
         policy: &'e DispatchPhase,
-        from: EntryPoint,
-        host: &'e Host,
-        list: &'e List<S, T>,
-        signal: &'e Arc<S>,
-        scope: &'e Scope,
+        inner: &'e OnceLock<Scope>,
     ) -> Self {
+        let &Emission {
+            host,
+            list,
+            signal,
+            scope,
+            from,
+            ..
+        } = emission;
         let final_stage = policy.returned_awaitables.unwrap_or(policy.invocation);
         Self {
             policy,
@@ -63,8 +81,20 @@ impl<'e, S, T> Phase<'e, S, T> {
             list,
             signal,
             scope,
-            inner: OnceLock::new(),
+            inner,
         }
+    }
+
+    /// Whether each registration is simply called, here and in its turn, with the emitter's scope:
+    /// nothing is asked of it first, and it cannot outlive the emission.
+    #[inline]
+    pub(crate) fn is_plain(&self) -> bool {
+        !self.list.predicates
+            && !self.list.cooperative
+            && self.policy.selector == PhaseSelector::All
+            && !self.calls.offloads(Declared::Sync)
+            && !self.detaches
+            && !self.host.timed
     }
 
     #[inline]
@@ -88,7 +118,7 @@ impl<'e, S, T> Phase<'e, S, T> {
     /// emitter's, whose request the phase passes on: a request made once would otherwise reach
     /// only the first that waits.
     #[inline]
-    pub(crate) fn scope_of(&self, entry: &Entry<S, T>) -> &Scope {
+    pub(crate) fn scope_of(&self, entry: &Entry<S, T>) -> &'e Scope {
         if cooperates(entry) {
             self.scope_of_cooperative()
         } else {
@@ -96,7 +126,7 @@ impl<'e, S, T> Phase<'e, S, T> {
         }
     }
 
-    fn scope_of_cooperative(&self) -> &Scope {
+    fn scope_of_cooperative(&self) -> &'e Scope {
         match self.policy.concurrency {
             DispatchConcurrency::Sequential
                 if self.policy.deadline.is_none() && !self.gathers() =>

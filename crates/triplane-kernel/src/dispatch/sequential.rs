@@ -5,6 +5,7 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
+use crate::cancel::Scope;
 use crate::contain::contain;
 use crate::dispatch::call::{Awaitable, Ended, EntryPoint, Pause, cooperates};
 use crate::dispatch::handler::Called;
@@ -34,10 +35,34 @@ pub(crate) enum Stretch<'a, T> {
     Yield,
 }
 
-/// Calls from `at` on while each returns a value, and leaves `at` at the last called.
+/// Calls from `at` on while each returns a value, and leaves `at` at the last called. Where it stops
+/// before the end it says so in `stretch`, which is [`Stretch::End`] before: a stretch is as large as
+/// a failure, and hardly ever made.
 #[inline]
-pub(crate) async fn stretch<'a, S, T>(
-    phase: &'a Phase<'_, S, T>,
+pub(crate) fn stretch<'a, S, T>(
+    phase: &Phase<'a, S, T>,
+    at: &mut usize,
+    outcomes: &mut Outcomes<T>,
+    from: EntryPoint,
+    cx: &mut Context<'_>,
+    stretch: &mut Stretch<'a, T>,
+) where
+    S: Send + Sync + 'static,
+    T: Send + 'static,
+{
+    let call = if phase.is_plain() {
+        call::<true, S, T>
+    } else {
+        call::<false, S, T>
+    };
+    if let Err(panic) = contain(|| call(phase, at, outcomes, from, cx, stretch)) {
+        *stretch = Stretch::Settle(Ended::Answered(Err(panic)));
+    }
+}
+
+/// The next stretch of a phase that goes on.
+async fn next_stretch<'a, S, T>(
+    phase: &Phase<'a, S, T>,
     at: &mut usize,
     outcomes: &mut Outcomes<T>,
     from: EntryPoint,
@@ -46,22 +71,19 @@ where
     S: Send + Sync + 'static,
     T: Send + 'static,
 {
-    let mut stretch = Stretch::End;
+    let mut next = Stretch::End;
     poll_fn(|cx| {
-        // Apart from the result of `contain`, which a stretch would make as large as itself.
-        if let Err(panic) = contain(|| call(phase, at, outcomes, from, cx, &mut stretch)) {
-            stretch = Stretch::Settle(Ended::Answered(Err(panic)));
-        }
+        stretch(phase, at, outcomes, from, cx, &mut next);
         Poll::Ready(())
     })
     .await;
-    stretch
+    next
 }
 
 /// Runs the calls of a sequential phase on from a stretch that stopped; what is to be gathered is
 /// returned.
 pub(crate) async fn run<'a, S, T>(
-    phase: &'a Phase<'_, S, T>,
+    phase: &Phase<'a, S, T>,
     mut at: usize,
     mut stopped: Stretch<'a, T>,
     stage: &mut Stage,
@@ -110,7 +132,7 @@ where
                 if timer.expired {
                     break;
                 }
-                stopped = stretch(phase, &mut at, outcomes, from).await;
+                stopped = next_stretch(phase, &mut at, outcomes, from).await;
                 continue;
             }
         };
@@ -126,7 +148,7 @@ where
                 break;
             }
         }
-        stopped = stretch(phase, &mut at, outcomes, from).await;
+        stopped = next_stretch(phase, &mut at, outcomes, from).await;
     }
     let why = match (stage.ended(), timer.expired) {
         (Some(ending), _) => ending.not_run(),
@@ -151,8 +173,9 @@ pub(crate) fn not_run<S, T>(
     }
 }
 
-fn call<'a, S, T>(
-    phase: &'a Phase<'_, S, T>,
+/// `PLAIN` is [`Phase::is_plain`].
+fn call<'a, const PLAIN: bool, S, T>(
+    phase: &Phase<'a, S, T>,
     at: &mut usize,
     outcomes: &mut Outcomes<T>,
     from: EntryPoint,
@@ -170,21 +193,28 @@ fn call<'a, S, T>(
             *stretch = Stretch::Yield;
             return;
         }
-        if !phase.selects(entry) {
-            continue;
-        }
-        match phase.matches(entry) {
-            Ok(true) => {}
-            Ok(false) => continue,
-            Err(failure) => {
-                *stretch = Stretch::Predicate(failure);
-                return;
+        if !PLAIN {
+            if !phase.selects(entry) {
+                continue;
+            }
+            match phase.matches(entry) {
+                Ok(true) => {}
+                Ok(false) => continue,
+                Err(failure) => {
+                    *stretch = Stretch::Predicate(failure);
+                    return;
+                }
+            }
+            if phase.host.timed {
+                outcomes.began(index);
             }
         }
-        if phase.host.timed {
-            outcomes.began(index);
-        }
-        *stretch = match begin(phase, entry, cx) {
+        let begun = if PLAIN {
+            begin_inline(phase, entry, phase.scope, cx)
+        } else {
+            begin(phase, entry, cx)
+        };
+        *stretch = match begun {
             Begun::Value(value) => {
                 outcomes.value(index, value);
                 continue;
@@ -213,7 +243,7 @@ pub(crate) enum Begun<'a, T> {
 )]
 #[inline(always)]
 pub(crate) fn begin<'a, S, T>(
-    phase: &'a Phase<'_, S, T>,
+    phase: &Phase<'a, S, T>,
     entry: &'a Arc<Entry<S, T>>,
     cx: &mut Context<'_>,
 ) -> Begun<'a, T>
@@ -228,7 +258,26 @@ where
     if phase.detaches {
         return begin_owned(phase, entry, cx);
     }
-    let scope = phase.scope_of(entry);
+    begin_inline(phase, entry, phase.scope_of(entry), cx)
+}
+
+/// The same for one that is called here and cannot outlive the emission.
+#[expect(
+    clippy::inline_always,
+    reason = "measured: what it returns is as large as a failure"
+)]
+#[inline(always)]
+fn begin_inline<'a, S, T>(
+    phase: &Phase<'a, S, T>,
+    entry: &'a Arc<Entry<S, T>>,
+    scope: &'a Scope,
+    cx: &mut Context<'_>,
+) -> Begun<'a, T>
+where
+    S: Send + Sync + 'static,
+    T: Send + 'static,
+{
+    let registration = &entry.registration;
     match registration.handler.call(phase.signal, scope) {
         Called::Now(Ok(value)) => Begun::Value(value),
         Called::Now(answer) => Begun::Ended(Ended::Answered(answer)),
