@@ -39,10 +39,10 @@ pub use dispatch::{
 };
 pub use failure::{HandlerError, HandlerFailure};
 pub use intercept::{
-    ChainOutcome, Decision, Denial, EVIDENCE_FAILURE, Ending, EntryState, EvidenceRef, InterceptFn,
-    Interceptor, InterceptorChain, InterceptorEntry, InterceptorPlan, InterceptorRegistration,
-    InterceptorReport, PlanBuildError, PlanBuilder, PlanEntry, StageDeclaration, StageFailure,
-    StageKind, StageOrder, Step, TeardownReport, intercept_fn,
+    ChainOutcome, ChainVerdict, Decision, Denial, EVIDENCE_FAILURE, Ending, EntryState,
+    EvidenceRef, InterceptFn, Interceptor, InterceptorChain, InterceptorEntry, InterceptorPlan,
+    InterceptorRegistration, InterceptorReport, PlanBuildError, PlanBuilder, PlanEntry,
+    StageDeclaration, StageFailure, StageKind, StageOrder, Step, TeardownReport, intercept_fn,
 };
 pub use name::{NameRefused, RegistrationName, StageName};
 pub use policy::{

@@ -51,14 +51,27 @@ where
     while !left.is_empty() {
         let (inner, mut opening) = (OnceLock::new(), None);
         poll_fn(|cx| {
-            open(&emission, &mut left, &inner, &mut outcomes, &mut opening, cx);
+            open(
+                &emission,
+                &mut left,
+                &inner,
+                &mut outcomes,
+                &mut opening,
+                cx,
+            );
             Poll::Ready(())
         })
         .await;
         let Some(opening) = opening else {
             continue;
         };
-        ending = run_phase(opening, &mut outcomes, from, policy.preserves_registration_order()).await;
+        ending = run_phase(
+            opening,
+            &mut outcomes,
+            from,
+            policy.preserves_registration_order(),
+        )
+        .await;
         if let Some(ending) = &ending {
             for declared in std::mem::take(&mut left) {
                 let phase = Phase::new(&emission, declared, &inner);

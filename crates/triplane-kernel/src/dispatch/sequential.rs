@@ -38,7 +38,7 @@ pub(crate) enum Stretch<'a, T> {
 /// Calls from `at` on while each returns a value, and leaves `at` at the last called. Where it stops
 /// before the end it says so in `stretch`, which is [`Stretch::End`] before: a stretch is as large as
 /// a failure, and hardly ever made.
-#[inline]
+#[inline(always)]
 pub(crate) fn stretch<'a, S, T>(
     phase: &Phase<'a, S, T>,
     at: &mut usize,

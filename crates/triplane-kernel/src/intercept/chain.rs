@@ -14,7 +14,7 @@ use crate::intercept::run::{Answer, Run};
 ///
 /// ```
 /// use triplane_kernel::{
-///     ChainOutcome, Decision, InterceptorChain, InterceptorRegistration, PlanBuilder,
+///     ChainOutcome, ChainVerdict, Decision, InterceptorChain, InterceptorRegistration, PlanBuilder,
 ///     RegistrationName, Scope, StageDeclaration, StageFailure, StageName, StageOrder,
 ///     intercept_fn,
 /// };
@@ -32,9 +32,9 @@ use crate::intercept::run::{Answer, Run};
 /// let chain = InterceptorChain::new(plan);
 ///
 /// let report = chain.apply("hello".to_owned(), &Scope::new()).await;
-/// assert!(matches!(report.outcome(), ChainOutcome::Proceed(text) if text == "hello"));
+/// assert!(matches!(report.into_outcome(), ChainOutcome::Proceed(text) if text == "hello"));
 /// let report = chain.apply("good morning".to_owned(), &Scope::new()).await;
-/// assert!(matches!(report.outcome(), ChainOutcome::Denied { by, .. } if by.as_str() == "short"));
+/// assert!(matches!(report.verdict(), ChainVerdict::Denied { by, .. } if by.as_str() == "short"));
 /// # Ok(())
 /// # }
 /// ```

@@ -39,7 +39,8 @@ pub use interceptor::{InterceptFn, Interceptor, Step, intercept_fn};
 pub use plan::{InterceptorPlan, PlanBuilder, PlanEntry};
 pub use registration::InterceptorRegistration;
 pub use report::{
-    ChainOutcome, Ending, EntryState, InterceptorEntry, InterceptorReport, TeardownReport,
+    ChainOutcome, ChainVerdict, Ending, EntryState, InterceptorEntry, InterceptorReport,
+    TeardownReport,
 };
 pub use run::EVIDENCE_FAILURE;
 pub use stage::{StageDeclaration, StageFailure, StageKind, StageOrder};

@@ -16,8 +16,8 @@ use crate::failure::HandlerFailure;
 use crate::intercept::decision::Decision;
 use crate::intercept::interceptor::{Interceptor, Step};
 use crate::intercept::plan::Compiled;
-use crate::intercept::report::{Ending, Note};
-use crate::intercept::run::{Answer, Run, Verdict};
+use crate::intercept::report::{Decided, Ending, Note};
+use crate::intercept::run::{Answer, Run};
 
 /// What a stretch of the loop came to.
 pub(crate) enum Asked<'a, C> {
@@ -47,7 +47,11 @@ pub(crate) fn stretch<'a, C>(
 }
 
 /// The same where nobody can wait.
-#[inline]
+#[expect(
+    clippy::inline_always,
+    reason = "measured: a call costs as much as two quiet interceptors"
+)]
+#[inline(always)]
 pub(crate) fn stretch_now<'a, C>(
     handlers: &'a [Box<dyn Interceptor<C>>],
     at: &mut usize,
@@ -233,7 +237,8 @@ impl<C> Run<'_, C> {
     /// Entering a chain is a wait that a standing request fails.
     pub(crate) fn cancelled_before(&mut self, cause: CancelCause) {
         self.note(0, Note::Ended(Ending::Cancelled(cause)));
-        self.verdict = Verdict::Failed(0, HandlerFailure::Cancelled(cause));
+        let cancelled = HandlerFailure::Cancelled(cause);
+        self.verdict = Some((0, Decided::Failed(cancelled)));
     }
 }
 

@@ -37,28 +37,58 @@ pub enum ChainOutcome<C> {
     },
 }
 
+/// What a chain came to, beside the context.
+#[derive(Debug, Clone, Copy)]
+pub enum ChainVerdict<'a> {
+    /// The operation may happen.
+    Proceed,
+    /// The operation must not happen.
+    Denied {
+        /// Why, and what that rests on.
+        denial: &'a Denial,
+        /// The registration that denied, or whose failure its stage maps to a denial.
+        by: &'a RegistrationName,
+    },
+    /// The chain did not come to a decision.
+    Failed {
+        /// What happened. A cancellation is [`HandlerFailure::Cancelled`].
+        failure: &'a HandlerFailure,
+        /// The registration that failed, or whose turn it was when the request to cancel came.
+        by: &'a RegistrationName,
+    },
+}
+
 /// The report of one run of a chain (ADR-0120 D2, `InterceptorReport`).
 ///
 /// It names every registration of the plan, in order. It is sparse inside: a registration that
-/// continued costs nothing, so that a quiet chain allocates nothing. It borrows the plan from its
-/// chain; [`into_outcome`](Self::into_outcome) is what outlives the chain.
+/// continued costs nothing, so that a quiet chain allocates nothing and its report is small. It
+/// borrows the plan from its chain; [`into_outcome`](Self::into_outcome) is what outlives the chain.
 #[must_use]
 pub struct InterceptorReport<'p, C> {
     plan: &'p Compiled<C>,
-    outcome: ChainOutcome<C>,
+    context: C,
     notes: Notes,
 }
 
-/// What happened, by index into the plan and in the plan's order; continuations are left out.
+/// What happened, by index into the plan and in the plan's order; continuations are left out. A
+/// verdict stands before all others.
 pub(crate) type Notes = Vec<(usize, Note)>;
+
+/// What ended the question whether the operation may happen.
+#[derive(Debug)]
+pub(crate) enum Decided {
+    Denied(Denial),
+    Failed(HandlerFailure),
+}
 
 #[derive(Debug)]
 pub(crate) enum Note {
+    Verdict(Decided),
     Replaced,
     Stopped {
         replaced: bool,
     },
-    /// The denial or failure is the outcome, and is kept there.
+    /// The denial or failure is the verdict, and is kept there.
     Decisive,
     Denied(Denial),
     Failed {
@@ -148,10 +178,10 @@ pub struct TeardownReport {
 
 impl<'p, C> InterceptorReport<'p, C> {
     #[inline]
-    pub(crate) fn new(plan: &'p Compiled<C>, outcome: ChainOutcome<C>, notes: Notes) -> Self {
+    pub(crate) fn new(plan: &'p Compiled<C>, context: C, notes: Notes) -> Self {
         Self {
             plan,
-            outcome,
+            context,
             notes,
         }
     }
@@ -159,17 +189,55 @@ impl<'p, C> InterceptorReport<'p, C> {
     /// The report of a chain in which everybody went on with the context as it was.
     #[inline]
     pub(crate) fn quiet(plan: &'p Compiled<C>, context: C) -> Self {
-        Self::new(plan, ChainOutcome::Proceed(context), Notes::new())
+        Self::new(plan, context, Notes::new())
+    }
+
+    /// Whether the operation may happen.
+    pub fn verdict(&self) -> ChainVerdict<'_> {
+        let Some((index, Note::Verdict(decided))) = self.notes.first() else {
+            return ChainVerdict::Proceed;
+        };
+        let by = &self.plan.outline.places[*index].name;
+        match decided {
+            Decided::Denied(denial) => ChainVerdict::Denied { denial, by },
+            Decided::Failed(failure) => ChainVerdict::Failed { failure, by },
+        }
+    }
+
+    /// The context as it was when the chain ended.
+    pub fn context(&self) -> &C {
+        &self.context
     }
 
     /// What the owner does next.
-    pub fn outcome(&self) -> &ChainOutcome<C> {
-        &self.outcome
-    }
-
-    /// What the owner does next, by value.
+    #[inline]
     pub fn into_outcome(self) -> ChainOutcome<C> {
-        self.outcome
+        let Self {
+            plan,
+            context,
+            notes,
+        } = self;
+        if notes.is_empty() {
+            return ChainOutcome::Proceed(context);
+        }
+        match notes.into_iter().next() {
+            Some((index, Note::Verdict(decided))) => {
+                let by = plan.outline.places[index].name.clone();
+                match decided {
+                    Decided::Denied(denial) => ChainOutcome::Denied {
+                        context,
+                        denial,
+                        by,
+                    },
+                    Decided::Failed(failure) => ChainOutcome::Failed {
+                        context,
+                        failure,
+                        by,
+                    },
+                }
+            }
+            _ => ChainOutcome::Proceed(context),
+        }
     }
 
     /// Whether a registration replaced the context.
@@ -193,7 +261,8 @@ impl<'p, C> InterceptorReport<'p, C> {
     /// Every registration of the plan, in the plan's order.
     pub fn entries(&self) -> impl ExactSizeIterator<Item = InterceptorEntry<'_>> {
         let outline: &Outline = &self.plan.outline;
-        let mut notes = self.notes.iter().peekable();
+        let verdict = usize::from(matches!(self.notes.first(), Some((_, Note::Verdict(_)))));
+        let mut notes = self.notes[verdict..].iter().peekable();
         let mut ended = None;
         outline
             .places
@@ -240,17 +309,19 @@ impl<'p, C> InterceptorReport<'p, C> {
                 failure,
                 mapped: *mapped,
             },
-            Note::Decisive => match &self.outcome {
-                ChainOutcome::Denied { denial, .. } => EntryState::Denied(denial),
-                ChainOutcome::Failed { failure, .. } => EntryState::Failed {
+            Note::Decisive => match self.verdict() {
+                ChainVerdict::Denied { denial, .. } => EntryState::Denied(denial),
+                ChainVerdict::Failed { failure, .. } => EntryState::Failed {
                     failure,
                     mapped: StageFailure::Propagate,
                 },
                 // A chain that proceeds was decided by nobody.
-                ChainOutcome::Proceed(_) => EntryState::Continued,
+                ChainVerdict::Proceed => EntryState::Continued,
             },
             // None says what a registration did.
-            Note::Took(_) | Note::Ended(_) | Note::Shielded { .. } => EntryState::Continued,
+            Note::Verdict(_) | Note::Took(_) | Note::Ended(_) | Note::Shielded { .. } => {
+                EntryState::Continued
+            }
         }
     }
 }
@@ -276,7 +347,8 @@ impl<C> ChainOutcome<C> {
 impl<C: fmt::Debug> fmt::Debug for InterceptorReport<'_, C> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("InterceptorReport")
-            .field("outcome", &self.outcome)
+            .field("verdict", &self.verdict())
+            .field("context", &self.context)
             .field("entries", &self.entries().collect::<Vec<_>>())
             .field("teardown", &self.teardown())
             .finish_non_exhaustive()

@@ -8,7 +8,7 @@ use crate::cancel::CancelCause;
 use crate::failure::{HandlerError, HandlerFailure};
 use crate::intercept::decision::{Decision, Denial, EvidenceRef};
 use crate::intercept::plan::Compiled;
-use crate::intercept::report::{ChainOutcome, Ending, InterceptorReport, Note, Notes};
+use crate::intercept::report::{Decided, Ending, InterceptorReport, Note, Notes};
 use crate::intercept::stage::StageFailure;
 
 /// The kind of evidence that says which class of failure a denial stands for: `error` or `panic`.
@@ -16,19 +16,13 @@ pub const EVIDENCE_FAILURE: &str = "failure";
 
 pub(crate) type Answer<C> = Result<Decision<C>, HandlerFailure>;
 
-/// How the chain would end if nothing else happened.
-pub(crate) enum Verdict {
-    Open,
-    Denied(usize, Denial),
-    Failed(usize, HandlerFailure),
-}
-
 /// One run of a plan. The loop over the ordinary stages is in `intercept/ordinary.rs`, the one over
 /// the teardown stages in `intercept/teardown.rs`.
 pub(crate) struct Run<'p, C> {
     pub(crate) plan: &'p Compiled<C>,
     pub(crate) context: C,
-    pub(crate) verdict: Verdict,
+    /// How the chain would end if nothing else happened, and by whom.
+    pub(crate) verdict: Option<(usize, Decided)>,
     pub(crate) notes: Notes,
 }
 
@@ -37,7 +31,7 @@ impl<'p, C> Run<'p, C> {
         Self {
             plan,
             context,
-            verdict: Verdict::Open,
+            verdict: None,
             notes: Notes::new(),
         }
     }
@@ -103,13 +97,13 @@ impl<'p, C> Run<'p, C> {
                 tracing::warn!(registration = %name, stage = %stage.name, failure = %failure.chain(),
                     "an interceptor failed and is isolated by its stage");
             }
-            StageFailure::Deny if matches!(self.verdict, Verdict::Open) => {
+            StageFailure::Deny if self.verdict.is_none() => {
                 let denial = Denial::new(format!("`{name}` could not judge: {}", failure.chain()))
                     .with(EvidenceRef::new(EVIDENCE_FAILURE, class_of(&failure)));
-                self.verdict = Verdict::Denied(index, denial);
+                self.verdict = Some((index, Decided::Denied(denial)));
             }
-            StageFailure::Propagate if matches!(self.verdict, Verdict::Open) => {
-                self.verdict = Verdict::Failed(index, failure);
+            StageFailure::Propagate if self.verdict.is_none() => {
+                self.verdict = Some((index, Decided::Failed(failure)));
                 self.note(index, Note::Decisive);
                 return ending;
             }
@@ -120,12 +114,11 @@ impl<'p, C> Run<'p, C> {
     }
 
     fn deny(&mut self, index: usize, denial: Denial) {
-        match self.verdict {
-            Verdict::Open => {
-                self.verdict = Verdict::Denied(index, denial);
-                self.note(index, Note::Decisive);
-            }
-            Verdict::Denied(..) | Verdict::Failed(..) => self.note(index, Note::Denied(denial)),
+        if self.verdict.is_some() {
+            self.note(index, Note::Denied(denial));
+        } else {
+            self.verdict = Some((index, Decided::Denied(denial)));
+            self.note(index, Note::Decisive);
         }
     }
 
@@ -146,11 +139,11 @@ impl<'p, C> Run<'p, C> {
 
     /// Raises a cancellation that a teardown stage held back: it wins over what was decided.
     pub(crate) fn raise(&mut self, index: usize, cause: CancelCause) {
-        let cancelled = Verdict::Failed(index, HandlerFailure::Cancelled(cause));
-        let (at, displaced) = match std::mem::replace(&mut self.verdict, cancelled) {
-            Verdict::Open => return,
-            Verdict::Denied(at, denial) => (at, Note::Denied(denial)),
-            Verdict::Failed(at, failure) => (
+        let cancelled = Decided::Failed(HandlerFailure::Cancelled(cause));
+        let (at, displaced) = match self.verdict.replace((index, cancelled)) {
+            None => return,
+            Some((at, Decided::Denied(denial))) => (at, Note::Denied(denial)),
+            Some((at, Decided::Failed(failure))) => (
                 at,
                 Note::Failed {
                     failure,
@@ -166,22 +159,11 @@ impl<'p, C> Run<'p, C> {
         }
     }
 
-    pub(crate) fn finish(self) -> InterceptorReport<'p, C> {
-        let name = |index: usize| self.plan.outline.places[index].name.clone();
-        let outcome = match self.verdict {
-            Verdict::Open => ChainOutcome::Proceed(self.context),
-            Verdict::Denied(index, denial) => ChainOutcome::Denied {
-                context: self.context,
-                denial,
-                by: name(index),
-            },
-            Verdict::Failed(index, failure) => ChainOutcome::Failed {
-                context: self.context,
-                failure,
-                by: name(index),
-            },
-        };
-        InterceptorReport::new(self.plan, outcome, self.notes)
+    pub(crate) fn finish(mut self) -> InterceptorReport<'p, C> {
+        if let Some((index, decided)) = self.verdict {
+            self.notes.insert(0, (index, Note::Verdict(decided)));
+        }
+        InterceptorReport::new(self.plan, self.context, self.notes)
     }
 }
 

@@ -16,8 +16,8 @@ use crate::contain::contain;
 use crate::failure::HandlerFailure;
 use crate::intercept::interceptor::Step;
 use crate::intercept::ordinary::AnsweredLater;
-use crate::intercept::report::{Ending, Note};
-use crate::intercept::run::{Answer, Run, Verdict};
+use crate::intercept::report::{Decided, Ending, Note};
+use crate::intercept::run::{Answer, Run};
 use crate::intercept::stage::StageKind;
 
 /// A cancellation that waits for the teardown to end.
@@ -140,7 +140,7 @@ impl<C> Run<'_, C> {
     fn cancelled(&self) -> bool {
         matches!(
             self.verdict,
-            Verdict::Failed(_, HandlerFailure::Cancelled(_))
+            Some((_, Decided::Failed(HandlerFailure::Cancelled(_))))
         )
     }
 

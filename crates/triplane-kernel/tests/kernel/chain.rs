@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use triplane_kernel::{
-    CancelCause, ChainOutcome, Decision, EntryState, HandlerFailure, Interceptor, InterceptorChain,
+    CancelCause, ChainVerdict, Decision, EntryState, HandlerFailure, Interceptor, InterceptorChain,
     InterceptorRegistration, PlanBuilder, RegistrationName, Scope, StageDeclaration, StageFailure,
     StageName, StageOrder, Step,
 };
@@ -108,18 +108,11 @@ fn state(state: EntryState<'_>) -> String {
 }
 
 fn show(report: &triplane_kernel::InterceptorReport<'_, String>) -> String {
-    let outcome = match report.outcome() {
-        ChainOutcome::Proceed(context) => format!("proceed {context}"),
-        ChainOutcome::Denied {
-            context,
-            denial,
-            by,
-        } => format!("denied {context} by {by}: {denial}"),
-        ChainOutcome::Failed {
-            context,
-            failure,
-            by,
-        } => format!("failed {context} by {by}: {failure}"),
+    let context = report.context();
+    let outcome = match report.verdict() {
+        ChainVerdict::Proceed => format!("proceed {context}"),
+        ChainVerdict::Denied { denial, by } => format!("denied {context} by {by}: {denial}"),
+        ChainVerdict::Failed { failure, by } => format!("failed {context} by {by}: {failure}"),
     };
     let entries: Vec<_> = report.entries().map(|entry| state(entry.state)).collect();
     let teardown = match (report.teardown().shielded, report.teardown().budget_ran_out) {

@@ -139,7 +139,7 @@ fn a_timed_chain_decides_what_an_untimed_one_decides() {
             let report = chain.apply_sync((), &Scope::new());
             let states = report.entries().map(|entry| format!("{:?}", entry.state));
             (
-                format!("{:?}", report.outcome()),
+                format!("{:?}", report.verdict()),
                 states.collect::<Vec<_>>(),
             )
         };

@@ -14,11 +14,11 @@ use triplane_kernel::policy::{
     SyncHandlerMode,
 };
 use triplane_kernel::{
-    Called, CancelCause, ChainOutcome, Decision, DispatchError, DispatchPolicy, EntryState,
-    FanoutDispatcher, Handler, HandlerError, HandlerFailure, HandlerOutcome, Interceptor,
-    InterceptorChain, InterceptorRegistration, Key, Keyed, NotRun, PhaseDeclaration, PlanBuilder,
-    Registration, RegistrationName, Scope, StageDeclaration, StageFailure, StageName, StageOrder,
-    Step, async_handler_fn, handler_fn,
+    Called, CancelCause, ChainOutcome, ChainVerdict, Decision, DispatchError, DispatchPolicy,
+    EntryState, FanoutDispatcher, Handler, HandlerError, HandlerFailure, HandlerOutcome,
+    Interceptor, InterceptorChain, InterceptorRegistration, Key, Keyed, NotRun, PhaseDeclaration,
+    PlanBuilder, Registration, RegistrationName, Scope, StageDeclaration, StageFailure, StageName,
+    StageOrder, Step, async_handler_fn, handler_fn,
 };
 
 fn name(text: &str) -> RegistrationName {
@@ -112,7 +112,7 @@ async fn why_a_chain_does_not_proceed_stays_visible() {
             other => format!("{other:?}"),
         };
         assert_eq!(got, wanted);
-        assert!(!matches!(report.outcome(), ChainOutcome::Proceed(())));
+        assert!(!matches!(report.verdict(), ChainVerdict::Proceed));
     }
     let scope = Scope::new();
     check(No::AtOnce, &scope, "denied: no").await;
