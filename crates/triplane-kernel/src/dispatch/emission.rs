@@ -46,48 +46,68 @@ where
         scope,
         from,
     };
-    let mut ending = None;
     let mut left = policy.phases();
-    while !left.is_empty() {
+    let ending = {
         let (inner, mut opening) = (OnceLock::new(), None);
         poll_fn(|cx| {
-            open(
-                &emission,
-                &mut left,
-                &inner,
-                &mut outcomes,
-                &mut opening,
-                cx,
-            );
+            let opening = &mut opening;
+            open(&emission, &mut left, &inner, &mut outcomes, opening, cx);
             Poll::Ready(())
         })
         .await;
-        let Some(opening) = opening else {
-            continue;
-        };
-        ending = run_phase(
-            opening,
-            &mut outcomes,
-            from,
-            policy.preserves_registration_order(),
-        )
-        .await;
-        if let Some(ending) = &ending {
-            for declared in std::mem::take(&mut left) {
-                let phase = Phase::new(&emission, declared, &inner);
-                not_run(&phase, 0, &mut outcomes, ending.not_run());
-            }
+        match opening {
+            None if left.is_empty() => None,
+            opening => go_on(&emission, left, opening, &mut outcomes).await,
         }
-    }
+    };
     match ending {
         None => Ok(DispatchReport::new(list, outcomes)),
         Some(ending) => conclude(*ending, DispatchReport::new(list, outcomes)),
     }
 }
 
+/// Runs what is left of an emission that did not end at once.
+async fn go_on<S, T>(
+    emission: &Emission<'_, S, T>,
+    mut left: &[DispatchPhase],
+    opening: Option<Opening<'_, S, T>>,
+    outcomes: &mut Outcomes<T>,
+) -> Option<Box<Ending>>
+where
+    S: Send + Sync + 'static,
+    T: Send + 'static,
+{
+    let mut ending = match opening {
+        Some(opening) => run_phase(opening, outcomes).await,
+        None => None,
+    };
+    while ending.is_none() && !left.is_empty() {
+        let (inner, mut opening) = (OnceLock::new(), None);
+        poll_fn(|cx| {
+            open(emission, &mut left, &inner, outcomes, &mut opening, cx);
+            Poll::Ready(())
+        })
+        .await;
+        if let Some(opening) = opening {
+            ending = run_phase(opening, outcomes).await;
+        }
+    }
+    if let Some(ending) = &ending {
+        let inner = OnceLock::new();
+        for declared in left {
+            let phase = Phase::new(emission, declared, &inner);
+            not_run(&phase, 0, outcomes, ending.not_run());
+        }
+    }
+    ending
+}
+
 /// A phase that did not end at its first stretch: its book is not opened, its timer not made.
 struct Opening<'a, S, T> {
     phase: Phase<'a, S, T>,
+    from: EntryPoint,
+    /// Whether handlers start in the order of registration.
+    ordered: bool,
     /// When the shared deadline is.
     ends: Option<Instant>,
     /// Whether the first stretch has run.
@@ -124,11 +144,10 @@ fn open<'a, 'e: 'a, S, T>(
         let ends = deadline.map(|(deadline, _)| Instant::now() + deadline.duration());
         // Until one does not answer at once, handlers beside each other are called as handlers one
         // after the other are.
+        let ordered = emission.policy.preserves_registration_order();
         let called = match declared.concurrency {
             DispatchConcurrency::Sequential => true,
-            DispatchConcurrency::Concurrent => {
-                emission.policy.preserves_registration_order() && !emission.list.predicates
-            }
+            DispatchConcurrency::Concurrent => ordered && !emission.list.predicates,
         };
         let (mut at, mut stretch) = (0, Stretch::End);
         if called {
@@ -139,6 +158,8 @@ fn open<'a, 'e: 'a, S, T>(
         }
         *opening = Some(Opening {
             phase,
+            from: emission.from,
+            ordered,
             ends,
             called,
             at,
@@ -151,8 +172,6 @@ fn open<'a, 'e: 'a, S, T>(
 async fn run_phase<S, T>(
     opening: Opening<'_, S, T>,
     outcomes: &mut Outcomes<T>,
-    from: EntryPoint,
-    ordered: bool,
 ) -> Option<Box<Ending>>
 where
     S: Send + Sync + 'static,
@@ -160,6 +179,8 @@ where
 {
     let Opening {
         ref phase,
+        from,
+        ordered,
         ends,
         called,
         at,
