@@ -96,10 +96,14 @@ impl<T> Outcomes<T> {
 
     /// Puts what came in the order of time into the order of registration.
     #[inline]
-    pub(crate) fn sort(&mut self) {
+    pub(crate) fn sorted(mut self) -> Self {
         if self.rest.is_some() {
             self.sort_rest();
         }
+        // Part by part: the number of values has just been written, and reading it together with
+        // what stands beside it waits for that write.
+        let Self { values, rest } = self;
+        Self { values, rest }
     }
 
     #[cold]
@@ -194,7 +198,7 @@ mod tests {
         for &at in places {
             outcomes.value(at, at * 10);
         }
-        outcomes.sort();
+        let outcomes = outcomes.sorted();
         let mut wanted = places.to_vec();
         wanted.sort_unstable();
         let wanted: Vec<_> = wanted.into_iter().map(|at| (at, at * 10)).collect();

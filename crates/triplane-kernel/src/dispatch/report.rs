@@ -37,9 +37,11 @@ pub struct DispatchReport<T = ()> {
 
 impl<T> DispatchReport<T> {
     #[inline]
-    pub(crate) fn new(roster: Arc<dyn Roster>, mut outcomes: Outcomes<T>) -> Self {
-        outcomes.sort();
-        Self { roster, outcomes }
+    pub(crate) fn new(roster: Arc<dyn Roster>, outcomes: Outcomes<T>) -> Self {
+        Self {
+            roster,
+            outcomes: outcomes.sorted(),
+        }
     }
 
     /// The matched registrations, in the order of registration.
