@@ -1,6 +1,7 @@
 //! What a fan-out calls: the trait, what a call comes to, and adaptors from functions.
 
 use std::fmt;
+use std::sync::Arc;
 
 use futures::future::BoxFuture;
 
@@ -74,6 +75,16 @@ pub trait Handler<S, T>: Send + Sync {
     /// Takes one signal.
     fn call<'a>(&'a self, signal: &'a S, scope: &'a Scope)
     -> Called<'a, Result<T, HandlerFailure>>;
+}
+
+impl<S, T, H: Handler<S, T> + ?Sized> Handler<S, T> for Arc<H> {
+    fn call<'a>(
+        &'a self,
+        signal: &'a S,
+        scope: &'a Scope,
+    ) -> Called<'a, Result<T, HandlerFailure>> {
+        (**self).call(signal, scope)
+    }
 }
 
 /// A handler from a function that needs no wait.

@@ -3,7 +3,6 @@
 use std::fmt;
 use std::num::NonZeroU64;
 use std::panic::Location;
-use std::sync::Arc;
 
 use crate::cancel::Cooperation;
 use crate::dispatch::handler::Handler;
@@ -48,7 +47,7 @@ pub struct Registration<S, T = ()> {
     pub(crate) cooperation: Cooperation,
     /// Whether its call, too, looks at the scope when it runs elsewhere.
     pub(crate) heeds_elsewhere: bool,
-    pub(crate) handler: Arc<dyn Handler<S, T>>,
+    pub(crate) handler: Box<dyn Handler<S, T>>,
     pub(crate) place: &'static Location<'static>,
 }
 
@@ -56,30 +55,21 @@ impl<S, T> Registration<S, T> {
     /// A handler that is declared sync and hears every signal.
     #[track_caller]
     pub fn sync(name: RegistrationName, handler: impl Handler<S, T> + 'static) -> Self {
-        Self::new(name, Declared::Sync, Arc::new(handler), Location::caller())
+        Self::new(name, Declared::Sync, handler)
     }
 
     /// A handler that is declared async and hears every signal.
     #[track_caller]
     pub fn asynchronous(name: RegistrationName, handler: impl Handler<S, T> + 'static) -> Self {
-        Self::new(name, Declared::Async, Arc::new(handler), Location::caller())
+        Self::new(name, Declared::Async, handler)
     }
 
-    /// The same from a shared handler.
+    /// A handler of this declaration that hears every signal. An `Arc` of a handler is one, too.
     #[track_caller]
-    pub fn shared(
+    pub fn new(
         name: RegistrationName,
         declared: Declared,
-        handler: Arc<dyn Handler<S, T>>,
-    ) -> Self {
-        Self::new(name, declared, handler, Location::caller())
-    }
-
-    fn new(
-        name: RegistrationName,
-        declared: Declared,
-        handler: Arc<dyn Handler<S, T>>,
-        place: &'static Location<'static>,
+        handler: impl Handler<S, T> + 'static,
     ) -> Self {
         Self {
             name,
@@ -88,8 +78,8 @@ impl<S, T> Registration<S, T> {
             predicate: None,
             cooperation: Cooperation::Dropped,
             heeds_elsewhere: true,
-            handler,
-            place,
+            handler: Box::new(handler),
+            place: Location::caller(),
         }
     }
 

@@ -535,7 +535,7 @@ async fn dispatched(
     let mut places = BTreeMap::new();
     for (i, behaviour) in behaviours.iter().enumerate() {
         let name = RegistrationName::new(i.to_string()).unwrap();
-        let registration = Registration::shared(name, behaviour.declared, Arc::new(*behaviour));
+        let registration = Registration::new(name, behaviour.declared, *behaviour);
         let registration = match behaviour.accepts {
             Accepts::Always => registration,
             Accepts::Never => registration.when(|_| false),

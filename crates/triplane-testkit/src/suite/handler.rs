@@ -75,7 +75,7 @@ pub async fn check<S, T>(
                     Err(refused) => unreachable!("a constant is a name: {refused}"),
                 };
                 let wrapped = Unkeyed(Arc::clone(&handler));
-                dispatcher.register(Registration::shared(name, declared, Arc::new(wrapped)));
+                dispatcher.register(Registration::new(name, declared, wrapped));
             }
             let (signal, scope) = (Arc::new(Sample(Arc::clone(&sample))), Scope::new());
             let dropped = dispatcher.emit(&signal, &scope);

@@ -118,7 +118,7 @@ impl<S: Send + Sync + 'static> Callback<S> {
         handler: impl Handler<E, T> + 'static,
     ) -> Registration<E, T> {
         let name = name.unwrap_or(&self.inner.name).clone();
-        let registration = Registration::shared(name, self.inner.declared, Arc::new(handler));
+        let registration = Registration::new(name, self.inner.declared, handler);
         match self.inner.cooperation {
             Cooperation::Dropped => registration,
             Cooperation::Cooperative => registration.cooperative(),

@@ -171,7 +171,7 @@ impl Seat {
                 Ok(name) => name,
                 Err(refused) => unreachable!("a constant is a name: {refused}"),
             };
-            Registration::shared(name, Declared::Async, Arc::new(self))
+            Registration::new(name, Declared::Async, self)
         };
         registration.when_fallible(move |emission: &Emission| emission.has(self))
     }
