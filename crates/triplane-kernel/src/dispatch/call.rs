@@ -57,22 +57,23 @@ struct AwaitableRejected;
 /// The part of a phase that decides how handlers are called.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Calls {
-    classification: HandlerClassification,
-    classifier: ReturnedValueClassifier,
-    disposition: ReturnedAwaitableDisposition,
     offload: bool,
-    from: EntryPoint,
+    /// What is done with an awaitable, by the declaration of its handler and by its kind.
+    awaitables: [[Awaitable; 2]; 2],
 }
 
 impl Calls {
-    #[inline]
     pub(crate) fn new(phase: &DispatchPhase, from: EntryPoint) -> Self {
+        let mut awaitables = [[Awaitable::Drop; 2]; 2];
+        for declared in [Declared::Sync, Declared::Async] {
+            for kind in [AwaitableKind::Coroutine, AwaitableKind::Awaitable] {
+                awaitables[declared as usize][kind as usize] =
+                    Awaitable::of(phase, from, declared, kind);
+            }
+        }
         Self {
-            classification: phase.handler_classification,
-            classifier: phase.returned_value_classifier,
-            disposition: phase.returned_awaitable,
             offload: phase.sync_handlers == SyncHandlerMode::Offload,
-            from,
+            awaitables,
         }
     }
 
@@ -83,16 +84,27 @@ impl Calls {
 
     /// What is done with an awaitable of `kind` that a handler of this declaration returned.
     #[inline]
-    #[expect(deprecated, reason = "the deprecated disposition is carried out")]
     pub(crate) fn awaitable(self, declared: Declared, kind: AwaitableKind) -> Awaitable {
-        let disposition = match (self.classification, declared) {
+        self.awaitables[declared as usize][kind as usize]
+    }
+}
+
+impl Awaitable {
+    #[expect(deprecated, reason = "the deprecated disposition is carried out")]
+    fn of(
+        phase: &DispatchPhase,
+        from: EntryPoint,
+        declared: Declared,
+        kind: AwaitableKind,
+    ) -> Self {
+        let disposition = match (phase.handler_classification, declared) {
             // What is declared async returns its awaitable by declaration; nothing is classified.
             (HandlerClassification::ByDeclaration, Declared::Async) => {
                 ReturnedAwaitableDisposition::AwaitInInvocation
             }
             (HandlerClassification::ByDeclaration, Declared::Sync)
             | (HandlerClassification::ByReturnValue, _) => {
-                let seen = match self.classifier {
+                let seen = match phase.returned_value_classifier {
                     ReturnedValueClassifier::InspectAwaitable => true,
                     ReturnedValueClassifier::AsyncioCoroutineOnly => {
                         kind == AwaitableKind::Coroutine
@@ -100,25 +112,23 @@ impl Calls {
                     ReturnedValueClassifier::NotInspected => false,
                 };
                 if !seen {
-                    return Awaitable::Drop;
+                    return Self::Drop;
                 }
-                self.disposition
+                phase.returned_awaitable
             }
         };
-        match (disposition, self.from) {
-            (ReturnedAwaitableDisposition::AwaitInInvocation, EntryPoint::Async) => {
-                Awaitable::Await
-            }
+        match (disposition, from) {
+            (ReturnedAwaitableDisposition::AwaitInInvocation, EntryPoint::Async) => Self::Await,
             (ReturnedAwaitableDisposition::GatherAfterInvocations, EntryPoint::Async) => {
-                Awaitable::Gather
+                Self::Gather
             }
             (
                 ReturnedAwaitableDisposition::AwaitInInvocation
                 | ReturnedAwaitableDisposition::GatherAfterInvocations,
                 EntryPoint::Sync,
-            ) => Awaitable::Fail(Refusal::NobodyWaits),
-            (ReturnedAwaitableDisposition::DiscardUnawaited, _) => Awaitable::Drop,
-            (ReturnedAwaitableDisposition::Reject, _) => Awaitable::Fail(Refusal::Rejected),
+            ) => Self::Fail(Refusal::NobodyWaits),
+            (ReturnedAwaitableDisposition::DiscardUnawaited, _) => Self::Drop,
+            (ReturnedAwaitableDisposition::Reject, _) => Self::Fail(Refusal::Rejected),
         }
     }
 }

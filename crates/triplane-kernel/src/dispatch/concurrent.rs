@@ -29,7 +29,6 @@ pub(crate) async fn run<'a, S, T>(
     stage: &mut Stage,
     outcomes: &mut Outcomes<T>,
     timer: &mut Timer<'_>,
-    ordered: bool,
 ) where
     S: Send + Sync + 'static,
     T: Send + 'static,
@@ -46,7 +45,7 @@ pub(crate) async fn run<'a, S, T>(
         Matched::All(phase.list.entries.len())
     };
     // Free to start in any order, what runs elsewhere starts first: it then runs during the rest.
-    let passes: &[Pass] = if ordered {
+    let passes: &[Pass] = if phase.planned.ordered {
         &[Pass::All]
     } else {
         &[Pass::Offloaded, Pass::Inline]

@@ -17,6 +17,7 @@ use crate::dispatch::index::Index;
 use crate::dispatch::key::Keyed;
 use crate::dispatch::offload::{Offload, SpawnBlocking};
 use crate::dispatch::phase::Host;
+use crate::dispatch::planned::Planned;
 use crate::dispatch::registration::{Registration, RegistrationId};
 use crate::dispatch::report::DispatchReport;
 use crate::dispatch::snapshot::DispatchSnapshot;
@@ -86,13 +87,14 @@ where
     pub fn new(policy: DispatchPolicy) -> Self {
         Self {
             identity: NEXT_IDENTITY.fetch_add(1, Ordering::Relaxed),
-            policy,
-            index: RwLock::new(Index::new()),
             host: Host {
+                phases: Planned::phases(&policy),
                 timed: false,
                 offload: Arc::new(SpawnBlocking),
                 detached: Detached::default(),
             },
+            policy,
+            index: RwLock::new(Index::new()),
         }
     }
 
@@ -247,14 +249,7 @@ where
             })
         };
         let scope = Scope::new();
-        let emission = emission::run(
-            &self.host,
-            &self.policy,
-            find,
-            signal,
-            &scope,
-            EntryPoint::Sync,
-        );
+        let emission = emission::run(&self.host, find, signal, &scope, EntryPoint::Sync);
         match emission.now_or_never() {
             Some(result) => result,
             None => unreachable!("an emission from a sync entry never waits"),
@@ -285,14 +280,7 @@ where
         // The emission itself and not an `async` block around it, which would move the report once
         // more.
         let find = || Ok(self.read(|index| index.find(signal)));
-        emission::run(
-            &self.host,
-            &self.policy,
-            find,
-            signal,
-            scope,
-            EntryPoint::Async,
-        )
+        emission::run(&self.host, find, signal, scope, EntryPoint::Async)
     }
 
     /// The number of detached handlers that run now.

@@ -17,15 +17,15 @@ use crate::dispatch::nesting;
 use crate::dispatch::outcome::HandlerOutcome;
 use crate::dispatch::outcomes::Outcomes;
 use crate::dispatch::phase::{Emission, Host, Phase, Timer};
+use crate::dispatch::planned::Planned;
 use crate::dispatch::report::DispatchReport;
 use crate::dispatch::sequential::{self, Stretch, not_run};
 use crate::dispatch::stage::{Effect, Ending, Set, Stage};
-use crate::policy::{DeadlineDisposition, DispatchConcurrency, DispatchPhase, DispatchPolicy};
+use crate::policy::{DeadlineDisposition, DispatchConcurrency, DispatchPhase};
 
 /// Runs one emission over what `find` finds. From [`EntryPoint::Sync`] it never waits.
 pub(crate) async fn run<S, T>(
     host: &Host,
-    policy: &DispatchPolicy,
     find: impl FnOnce() -> Result<Arc<List<S, T>>, DispatchError>,
     signal: &Arc<S>,
     scope: &Scope,
@@ -40,13 +40,12 @@ where
     let mut outcomes = Outcomes::new(list.entries.len(), host.timed);
     let emission = Emission {
         host,
-        policy,
         list: &list,
         signal,
         scope,
         from,
     };
-    let mut left = policy.phases();
+    let mut left = &*host.phases;
     let ending = {
         let (inner, mut opening) = (OnceLock::new(), None);
         poll_fn(|cx| {
@@ -69,7 +68,7 @@ where
 /// Runs what is left of an emission that did not end at once.
 async fn go_on<S, T>(
     emission: &Emission<'_, S, T>,
-    mut left: &[DispatchPhase],
+    mut left: &[Planned],
     opening: Option<Opening<'_, S, T>>,
     outcomes: &mut Outcomes<T>,
 ) -> Option<Box<Ending>>
@@ -94,8 +93,8 @@ where
     }
     if let Some(ending) = &ending {
         let inner = OnceLock::new();
-        for declared in left {
-            let phase = Phase::new(emission, declared, &inner);
+        for planned in left {
+            let phase = Phase::new(emission, planned, &inner);
             not_run(&phase, 0, outcomes, ending.not_run());
         }
     }
@@ -106,8 +105,6 @@ where
 struct Opening<'a, S, T> {
     phase: Phase<'a, S, T>,
     from: EntryPoint,
-    /// Whether handlers start in the order of registration.
-    ordered: bool,
     /// When the shared deadline is.
     ends: Option<Instant>,
     /// Whether the first stretch has run.
@@ -126,7 +123,7 @@ struct Opening<'a, S, T> {
 #[inline(never)]
 fn open<'a, 'e: 'a, S, T>(
     emission: &Emission<'a, S, T>,
-    left: &mut &'e [DispatchPhase],
+    left: &mut &'e [Planned],
     inner: &'a OnceLock<Scope>,
     outcomes: &mut Outcomes<T>,
     opening: &mut Option<Opening<'a, S, T>>,
@@ -136,18 +133,17 @@ fn open<'a, 'e: 'a, S, T>(
     T: Send + 'static,
 {
     while inner.get().is_none()
-        && let Some((declared, rest)) = left.split_first()
+        && let Some((planned, rest)) = left.split_first()
     {
         *left = rest;
-        let phase = Phase::new(emission, declared, inner);
-        let deadline = declared.deadline.as_ref();
+        let phase = Phase::new(emission, planned, inner);
+        let deadline = phase.policy.deadline.as_ref();
         let ends = deadline.map(|(deadline, _)| Instant::now() + deadline.duration());
         // Until one does not answer at once, handlers beside each other are called as handlers one
         // after the other are.
-        let ordered = emission.policy.preserves_registration_order();
-        let called = match declared.concurrency {
+        let called = match phase.policy.concurrency {
             DispatchConcurrency::Sequential => true,
-            DispatchConcurrency::Concurrent => ordered && !emission.list.predicates,
+            DispatchConcurrency::Concurrent => planned.ordered && !emission.list.predicates,
         };
         let (mut at, mut stretch) = (0, Stretch::End);
         if called {
@@ -159,7 +155,6 @@ fn open<'a, 'e: 'a, S, T>(
         *opening = Some(Opening {
             phase,
             from: emission.from,
-            ordered,
             ends,
             called,
             at,
@@ -180,7 +175,6 @@ where
     let Opening {
         ref phase,
         from,
-        ordered,
         ends,
         called,
         at,
@@ -210,7 +204,7 @@ where
         }
         DispatchConcurrency::Concurrent => {
             let opened = called.then_some((at, stretch));
-            concurrent::run(phase, opened, &mut stage, outcomes, &mut timer, ordered).await;
+            concurrent::run(phase, opened, &mut stage, outcomes, &mut timer).await;
             Vec::new()
         }
     };

@@ -30,6 +30,7 @@ mod work;
 mod stage;
 mod detached;
 mod phase;
+mod planned;
 mod sequential;
 mod gather;
 mod concurrent;

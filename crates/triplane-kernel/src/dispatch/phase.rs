@@ -13,15 +13,15 @@ use crate::dispatch::call::{Calls, Ended, EntryPoint, Pause, cooperates, owned};
 use crate::dispatch::detached::Detached;
 use crate::dispatch::index::{Entry, List};
 use crate::dispatch::offload::Offload;
+use crate::dispatch::planned::Planned;
 use crate::dispatch::work::{Offloaded, Work};
 use crate::failure::HandlerFailure;
-use crate::policy::{
-    CompletionTiming, Declared, DispatchConcurrency, DispatchPhase, DispatchPolicy, PhaseSelector,
-};
+use crate::policy::{DispatchConcurrency, DispatchPhase};
 
 /// What the dispatcher lends to its emissions.
 #[derive(Debug)]
 pub(crate) struct Host {
+    pub(crate) phases: Box<[Planned]>,
     /// Whether reports say how long each handler took.
     pub(crate) timed: bool,
     pub(crate) offload: Arc<dyn Offload>,
@@ -35,7 +35,6 @@ pub(crate) const YIELD_AFTER: usize = 256;
 /// One emission, as its phases see it.
 pub(crate) struct Emission<'e, S, T> {
     pub(crate) host: &'e Host,
-    pub(crate) policy: &'e DispatchPolicy,
     pub(crate) list: &'e List<S, T>,
     pub(crate) signal: &'e Arc<S>,
     pub(crate) scope: &'e Scope,
@@ -44,10 +43,9 @@ pub(crate) struct Emission<'e, S, T> {
 
 /// One phase of one emission.
 pub(crate) struct Phase<'e, S, T> {
+    pub(crate) planned: &'e Planned,
     pub(crate) policy: &'e DispatchPhase,
     pub(crate) calls: Calls,
-    /// Whether a handler may outlive the emission.
-    pub(crate) detaches: bool,
     pub(crate) host: &'e Host,
     pub(crate) list: &'e List<S, T>,
     pub(crate) signal: &'e Arc<S>,
@@ -61,7 +59,7 @@ impl<'e, S, T> Phase<'e, S, T> {
     #[inline]
     pub(crate) fn new(
         emission: &Emission<'e, S, T>,
-        policy: &'e DispatchPhase,
+        planned: &'e Planned,
         inner: &'e OnceLock<Scope>,
     ) -> Self {
         let &Emission {
@@ -70,13 +68,11 @@ impl<'e, S, T> Phase<'e, S, T> {
             signal,
             scope,
             from,
-            ..
         } = emission;
-        let final_stage = policy.returned_awaitables.unwrap_or(policy.invocation);
         Self {
-            policy,
-            calls: Calls::new(policy, from),
-            detaches: final_stage.completion() == CompletionTiming::DetachBounded,
+            planned,
+            policy: &planned.phase,
+            calls: planned.calls(from),
             host,
             list,
             signal,
@@ -89,12 +85,7 @@ impl<'e, S, T> Phase<'e, S, T> {
     /// nothing is asked of it first, and it cannot outlive the emission.
     #[inline]
     pub(crate) fn is_plain(&self) -> bool {
-        !self.list.predicates
-            && !self.list.cooperative
-            && self.policy.selector == PhaseSelector::All
-            && !self.calls.offloads(Declared::Sync)
-            && !self.detaches
-            && !self.host.timed
+        self.planned.plain && !self.list.predicates && !self.list.cooperative && !self.host.timed
     }
 
     #[inline]

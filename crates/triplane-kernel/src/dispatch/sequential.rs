@@ -255,7 +255,7 @@ where
     if phase.calls.offloads(registration.declared) {
         return first_poll(phase.offload(entry), cx);
     }
-    if phase.detaches {
+    if phase.planned.detaches {
         return begin_owned(phase, entry, cx);
     }
     begin_inline(phase, entry, phase.scope_of(entry), cx)

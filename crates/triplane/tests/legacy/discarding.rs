@@ -45,11 +45,7 @@ fn discarded(policy: DispatchPolicy) -> Vec<String> {
     dispatcher.register(Registration::sync(name("sync"), plain));
     let awaited = async_handler_fn(later);
     let awaited = std::sync::Arc::new(awaited);
-    dispatcher.register(Registration::new(
-        name("async"),
-        Declared::Async,
-        awaited,
-    ));
+    dispatcher.register(Registration::new(name("async"), Declared::Async, awaited));
     let found = dispatcher.discarding();
     found
         .iter()
