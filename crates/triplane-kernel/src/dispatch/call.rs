@@ -5,7 +5,7 @@ use std::task::{Context, Poll};
 
 use futures::future::BoxFuture;
 
-use crate::cancel::{Cooperation, Scope};
+use crate::cancel::Scope;
 use crate::dispatch::handler::{AwaitableKind, Called};
 use crate::dispatch::index::Entry;
 use crate::failure::HandlerFailure;
@@ -196,9 +196,4 @@ impl Future for Paused {
             Poll::Pending
         }
     }
-}
-
-/// The cooperation of an entry, spelled once. Whether it holds at a moment, `Work::heeds` says.
-pub(crate) fn cooperates<S, T>(entry: &Entry<S, T>) -> bool {
-    entry.registration.cooperation == Cooperation::Cooperative
 }

@@ -4,7 +4,7 @@ use std::future::poll_fn;
 use std::task::{Context, Poll};
 
 use crate::contain::contain;
-use crate::dispatch::call::{Ended, cooperates};
+use crate::dispatch::call::Ended;
 use crate::dispatch::gather::complete;
 use crate::dispatch::nesting;
 use crate::dispatch::outcome::{HandlerOutcome, NotRun};
@@ -207,7 +207,7 @@ where
         let entry = &self.phase.list.entries[at];
         self.pending.push(Pending {
             at,
-            cooperative: cooperates(entry),
+            cooperative: entry.cooperates(),
             heeds_elsewhere: entry.registration.heeds_elsewhere,
             work: Some(work),
         });

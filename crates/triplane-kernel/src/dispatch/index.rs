@@ -11,7 +11,7 @@ use std::sync::{Arc, OnceLock};
 
 use foldhash::{HashMap, HashMapExt as _};
 
-use crate::dispatch::call::cooperates;
+use crate::cancel::Cooperation;
 use crate::dispatch::key::{Key, Keyed};
 use crate::dispatch::registration::{Registration, RegistrationId};
 use crate::name::RegistrationName;
@@ -21,6 +21,15 @@ use crate::policy::Declared;
 pub(crate) struct Entry<S, T> {
     pub(crate) id: RegistrationId,
     pub(crate) registration: Registration<S, T>,
+}
+
+impl<S, T> Entry<S, T> {
+    /// Whether the handler looks at its scope itself. Whether it does so at a moment, `Work::heeds`
+    /// says.
+    #[inline]
+    pub(crate) fn cooperates(&self) -> bool {
+        self.registration.cooperation == Cooperation::Cooperative
+    }
 }
 
 /// What an emission asks, in the order of registration.
@@ -37,7 +46,7 @@ impl<S, T> List<S, T> {
         let has_predicate = |entry: &Arc<Entry<S, T>>| entry.registration.predicate.is_some();
         Self {
             predicates: entries.iter().any(has_predicate),
-            cooperative: entries.iter().any(|entry| cooperates(entry)),
+            cooperative: entries.iter().any(|entry| entry.cooperates()),
             entries,
         }
     }

@@ -45,7 +45,7 @@ impl<T> Outcomes<T> {
     pub(crate) fn new(handlers: usize, timed: bool) -> Self {
         Self {
             values: Vec::with_capacity(handlers),
-            rest: timed.then(Rest::with_clocks),
+            rest: timed.then(|| Box::new(Rest::with_clocks())),
         }
     }
 
@@ -170,11 +170,11 @@ impl<T> Outcomes<T> {
 
 impl Rest {
     #[cold]
-    fn with_clocks() -> Box<Self> {
-        Box::new(Self {
+    fn with_clocks() -> Self {
+        Self {
             clocks: Some(Clocks::default()),
             ..Self::default()
-        })
+        }
     }
 
     fn stop_clock(&mut self, at: usize) {

@@ -9,7 +9,7 @@ use tokio::time::{Instant, Sleep, sleep_until};
 
 use crate::cancel::Scope;
 use crate::contain::contain;
-use crate::dispatch::call::{Calls, Ended, EntryPoint, Pause, cooperates, owned};
+use crate::dispatch::call::{Calls, Ended, EntryPoint, Pause, owned};
 use crate::dispatch::detached::Detached;
 use crate::dispatch::index::{Entry, List};
 use crate::dispatch::offload::Offload;
@@ -110,7 +110,7 @@ impl<'e, S, T> Phase<'e, S, T> {
     /// only the first that waits.
     #[inline]
     pub(crate) fn scope_of(&self, entry: &Entry<S, T>) -> &'e Scope {
-        if cooperates(entry) {
+        if entry.cooperates() {
             self.scope_of_cooperative()
         } else {
             self.scope
