@@ -300,3 +300,40 @@ impl Handler<Event, ()> for Told {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fmt;
+
+    use triplane_testkit::suite::handler;
+
+    use super::*;
+
+    impl fmt::Debug for Event {
+        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.debug_tuple("Event").field(&self.value).finish()
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_subscriber_keeps_what_every_handler_keeps() {
+        let events = || {
+            vec![Arc::new(Event {
+                value: Value::from("saved"),
+                owners: Vec::new(),
+            })]
+        };
+        let now = Callback::sync("now", |_: &Value| Err(HandlerFailure::failed("broken")));
+        let later = Callback::asynchronous("later", |event: &Value, _| {
+            let event = event.clone();
+            Box::pin(async {
+                tokio::task::yield_now().await;
+                Ok(event)
+            })
+        });
+        for callback in [now.expect("a name"), later.expect("a name")] {
+            let declared = callback.declared();
+            handler::check(Arc::new(Told(callback)), declared, events).await;
+        }
+    }
+}

@@ -50,3 +50,25 @@ impl Interceptor<Value> for Asked {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use triplane_testkit::suite::interceptor;
+
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_gate_keeps_what_every_interceptor_keeps() {
+        let actions = || vec![Value::from("open"), Value::Null];
+        let now = Callback::sync("now", |action: &Value| Ok(action.clone()));
+        let later = Callback::asynchronous("later", |_: &Value, _| {
+            Box::pin(async {
+                tokio::task::yield_now().await;
+                Err(HandlerFailure::failed("broken"))
+            })
+        });
+        for check in [now.expect("a name"), later.expect("a name")] {
+            interceptor::check(&Asked(check), actions).await;
+        }
+    }
+}

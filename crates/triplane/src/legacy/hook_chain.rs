@@ -167,3 +167,33 @@ pub(crate) fn as_made(failure: HandlerFailure) -> HandlerFailure {
         failure => failure,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use triplane_testkit::suite::interceptor;
+
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_hook_keeps_what_every_interceptor_keeps() {
+        let calls = || {
+            vec![HookCall {
+                point: HookPoint::SessionStart,
+                arguments: vec![("session".to_owned(), Value::from("s"))],
+            }]
+        };
+        let now = Hook::sync("now", |_: &HookCall| Err(HandlerFailure::failed("broken")));
+        let later = Hook::asynchronous("later", |_: &HookCall, _| {
+            Box::pin(async {
+                tokio::task::yield_now().await;
+                Ok(Value::Null)
+            })
+        });
+        for hook in [now.expect("a name"), later.expect("a name")] {
+            for manner in [Manner::Blocking, Manner::Observational] {
+                let hook = hook.clone();
+                interceptor::check(&Asked { hook, manner }, calls).await;
+            }
+        }
+    }
+}

@@ -249,3 +249,31 @@ impl Handler<Message, ()> for Valueless {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use triplane_testkit::suite::handler;
+
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_message_callback_keeps_what_every_handler_keeps() {
+        let messages = || {
+            vec![Arc::new(Message {
+                kind: MessageKind::Instruction,
+                content: Value::from("hello"),
+            })]
+        };
+        let now = Callback::sync("now", |message: &Message| Ok(message.content.clone()));
+        let later = Callback::asynchronous("later", |_: &Message, _| {
+            Box::pin(async {
+                tokio::task::yield_now().await;
+                Err(HandlerFailure::failed("broken"))
+            })
+        });
+        for callback in [now.expect("a name"), later.expect("a name")] {
+            let declared = callback.declared();
+            handler::check(Arc::new(Valueless(callback)), declared, messages).await;
+        }
+    }
+}
