@@ -6,8 +6,8 @@ use std::fmt;
 use serde_json::{Value as Json, json};
 use triplane::legacy::{
     AddMessageError, BroadcastError, BuiltinUnbound, CountersGone, ErrorGroup, LoadError,
-    NoCondition, Raised, SchedulerError, StateCompatibilityRefused, StopHook, UnknownHandler,
-    UnknownHookPoint, UnknownRunStatus, Value,
+    NoCondition, Raised, SchedulerError, SchedulerHandlerCancelled, StateCompatibilityRefused,
+    StopHook, UnknownHandler, UnknownHookPoint, UnknownRunStatus, Value,
 };
 use triplane_kernel::{
     CancelCause, DispatchError, DispatchReport, HandlerError, HandlerFailure, HandlerOutcome,
@@ -90,6 +90,7 @@ pub(crate) struct Fault {
 enum Again {
     Cancelled(CancelCause),
     Raised(Raised),
+    Scheduler(SchedulerHandlerCancelled),
     Said,
 }
 
@@ -113,6 +114,7 @@ impl Fault {
         match &self.again {
             Again::Cancelled(cause) => HandlerFailure::Cancelled(*cause),
             Again::Raised(raised) => HandlerFailure::failed(raised.clone()),
+            Again::Scheduler(cancelled) => SchedulerError::from(cancelled.clone()).into_failure(),
             Again::Said => HandlerFailure::failed(Told(self.described.clone())),
         }
     }
@@ -141,27 +143,12 @@ impl From<SchedulerError> for Fault {
     fn from(error: SchedulerError) -> Self {
         match error {
             SchedulerError::Raised(raised) => raised.into(),
-            SchedulerError::HandlerCancelled(cancelled) => {
-                let members = cancelled
-                    .raised
-                    .dispatch()
-                    .and_then(DispatchError::report)
-                    .map(members);
-                let members = members.unwrap_or_default();
-                let (failures, others): (Vec<_>, Vec<_>) =
-                    members.into_iter().partition(|(_, ordinary)| *ordinary);
-                let only = |all: Vec<(Json, bool)>| all.into_iter().map(|(json, _)| json);
-                let cause = if failures.is_empty() {
-                    only(others).next().unwrap_or_default()
-                } else {
-                    json!({"kind": "group", "members": only(failures).collect::<Vec<_>>()})
-                };
-                Self {
-                    described: json!({"kind": "scheduler_handler_cancelled", "cause": cause}),
-                    from_outside: false,
-                    again: Again::Said,
-                }
-            }
+            SchedulerError::HandlerCancelled(cancelled) => Self {
+                described: describe_scheduler(&cancelled),
+                // No handler made this very error, it is the bus that cancels whoever emitted.
+                from_outside: true,
+                again: Again::Scheduler(cancelled),
+            },
             other => Self::said("other", &other),
         }
     }
@@ -259,6 +246,31 @@ pub(crate) fn describe_raised(raised: &Raised) -> Json {
     }
 }
 
+fn describe_scheduler(cancelled: &SchedulerHandlerCancelled) -> Json {
+    let report = cancelled.raised.dispatch().and_then(DispatchError::report);
+    let members = report.map(members).unwrap_or_default();
+    let (failures, others): (Vec<_>, Vec<_>) =
+        members.into_iter().partition(|(_, ordinary)| *ordinary);
+    let only = |all: Vec<(Json, bool)>| all.into_iter().map(|(json, _)| json);
+    let cause = if failures.is_empty() {
+        only(others).next().unwrap_or_default()
+    } else {
+        json!({"kind": "group", "members": only(failures).collect::<Vec<_>>()})
+    };
+    json!({"kind": "scheduler_handler_cancelled", "cause": cause})
+}
+
+/// Whether a handler that waits sees the failure as a cancellation.
+pub(crate) fn is_cancellation(failure: &HandlerFailure) -> bool {
+    match failure {
+        HandlerFailure::Cancelled(_) => true,
+        HandlerFailure::Fatal(HandlerError::Error(error)) => {
+            error.is::<SchedulerHandlerCancelled>()
+        }
+        HandlerFailure::Failed(_) | HandlerFailure::Fatal(_) => false,
+    }
+}
+
 /// What a report raises, and whether each is an ordinary failure.
 fn members(report: &DispatchReport) -> Vec<(Json, bool)> {
     let members = report.raised().map(|entry| match entry.outcome {
@@ -294,6 +306,8 @@ fn describe_error(error: &(dyn Error + 'static)) -> Json {
         json!({"kind": "group", "members": members})
     } else if let Some(raised) = error.downcast_ref::<Raised>() {
         describe_raised(raised)
+    } else if let Some(cancelled) = error.downcast_ref::<SchedulerHandlerCancelled>() {
+        describe_scheduler(cancelled)
     } else if let Some(told) = error.downcast_ref::<Told>() {
         told.0.clone()
     } else if error.is::<CountersGone>() {

@@ -187,7 +187,9 @@ impl Scripted {
             Ok(value) | Err(Interrupt::Return(value)) => {
                 (json!({"returned": normal(&value)}), Ok(value))
             }
-            Err(Interrupt::Raise(failure @ HandlerFailure::Cancelled(_), Origin::Outside, _)) => {
+            Err(Interrupt::Raise(failure, Origin::Outside, _))
+                if fault::is_cancellation(&failure) =>
+            {
                 (json!({"cancelled": true}), Err(failure))
             }
             Err(Interrupt::Raise(failure, _, whom)) => {
@@ -275,9 +277,10 @@ impl Scripted {
                 }
             } else if step.field("try").is_some() {
                 let tried = self.async_steps(step.list("try"), argument, scope).await;
-                let Err(Interrupt::Raise(HandlerFailure::Cancelled(_), _, _)) = &tried else {
-                    return tried.map(drop);
-                };
+                match &tried {
+                    Err(Interrupt::Raise(failure, _, _)) if fault::is_cancellation(failure) => {}
+                    _ => return tried.map(drop),
+                }
                 self.async_steps(step.list("on_cancel"), argument, scope)
                     .await?;
                 let reraises = step.field("reraise").is_none_or(Value::is_truthy);

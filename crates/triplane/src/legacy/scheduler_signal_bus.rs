@@ -84,6 +84,18 @@ pub enum SchedulerError {
     Raised(Raised),
 }
 
+impl SchedulerError {
+    /// The same as the failure of a handler that raises it. The cancellation of a handler is of the
+    /// class beyond ordinary errors: in the old package it was a cancellation that carries its cause,
+    /// which [`HandlerFailure::Cancelled`] cannot.
+    pub fn into_failure(self) -> HandlerFailure {
+        match self {
+            Self::HandlerCancelled(cancelled) => HandlerFailure::fatal(cancelled),
+            Self::Raised(raised) => raised.into_failure(),
+        }
+    }
+}
+
 /// No class of signal is minted for this status.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("no signal is minted for the status `{status}` of a run")]
