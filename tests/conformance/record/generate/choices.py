@@ -43,12 +43,17 @@ class Choices:
         self._serial += 1
         return self._serial
 
-    def waits(self, most: int = 2) -> list[int]:
-        """Waits whose ends no other handler has, when all begin at the same instant."""
-        count = min(self.one_of([0, 0, 1, 1, most]), len(self._instants))
-        ends = sorted(self._random.sample(self._instants, count))
+    def waits(self, most: int = 2, after: int = 0) -> list[int]:
+        """Waits whose ends no other handler has, when all handlers begin at the same instant.
+
+        These begin ``after`` milliseconds of waits of the same handler. Which of two waits that end
+        at one instant ends first is left to chance: the old clock adds fractions of a second.
+        """
+        begin = after // GRID
+        later = [instant for instant in self._instants if instant > begin]
+        ends = sorted(self._random.sample(later, min(self.one_of([0, 0, 1, 1, most]), len(later))))
         self._instants = [instant for instant in self._instants if instant not in ends]
-        return [(end - begin) * GRID for begin, end in zip([0, *ends], ends, strict=False)]
+        return [(end - begin) * GRID for begin, end in zip([begin, *ends], ends, strict=False)]
 
     def off_grid(self) -> int:
         """When something is cancelled, counted from its beginning."""

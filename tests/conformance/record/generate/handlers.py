@@ -48,7 +48,8 @@ def handler(choices: Choices, name: str, style: Style) -> dict:
         written["call_steps"] = _middle(choices, name, style, waits=style.sync_waits)
         if choices.chance(0.15):
             written["call_steps"] += [{"raise": _error(choices, style)}]
-    steps = _middle(choices, name, style, waits=style.sync_waits or not in_call)
+    after = waited(written.get("call_steps", []))
+    steps = _middle(choices, name, style, waits=style.sync_waits or not in_call, after=after)
     if not in_call and steps and choices.chance(0.2) and (style.one_at_a_time or not style.reacted):
         style.reacted = True
         steps = [_tried(choices, steps, style)]
@@ -56,9 +57,11 @@ def handler(choices: Choices, name: str, style: Style) -> dict:
     return written
 
 
-def _middle(choices: Choices, name: str, style: Style, *, waits: bool) -> list[dict]:
+def _middle(
+    choices: Choices, name: str, style: Style, *, waits: bool, after: int = 0
+) -> list[dict]:
     steps: list[dict] = []
-    for wait in choices.waits() if waits else []:
+    for wait in choices.waits(after=after) if waits else []:
         steps.append({"sleep_ms": wait})
         if choices.chance(0.4):
             steps.append({"mark": f"m{choices.serial()}"})
@@ -108,6 +111,11 @@ def _end(choices: Choices, style: Style) -> list[dict]:
 
 def _error(choices: Choices, style: Style) -> dict:
     return payloads.error(choices, style.errors, style.groups)
+
+
+def waited(steps: list[dict]) -> int:
+    """How long these steps wait, in milliseconds."""
+    return sum(step.get("sleep_ms", 0) for step in steps)
 
 
 def has_waits(written: dict) -> bool:
