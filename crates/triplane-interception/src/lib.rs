@@ -26,7 +26,7 @@ pub use plan::{
 };
 pub use policy::{
     DeclaredPolicy, DeclaredTool, GuardSettings, PermissionPolicy, PolicyRefused, Rewritten,
-    ToolKind,
+    ToolKind, ToolPattern,
 };
 pub use tool_call::{Presence, ToolCall, Workspace};
 

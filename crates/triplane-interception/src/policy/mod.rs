@@ -11,3 +11,4 @@ pub use declaration::{GuardSettings, POLICY_VERSION, PolicyRefused};
 pub use declared::DeclaredPolicy;
 pub use declared_tool::{DeclaredTool, ToolKind};
 pub use permission::{PermissionPolicy, Rewritten};
+pub use tool_pattern::ToolPattern;

@@ -3,25 +3,33 @@
 /// The name of a tool, or a pattern with `*` for any run of characters.
 ///
 /// Harnesses spell one tool in several ways, so the case of ASCII letters does not count.
+///
+/// ```
+/// use triplane_interception::ToolPattern;
+///
+/// let files = ToolPattern::new("mcp__*__write");
+/// assert!(files.matches("MCP__files__write") && !files.matches("mcp__files__read"));
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct ToolPattern {
+pub struct ToolPattern {
     parts: Vec<String>,
 }
 
 impl ToolPattern {
-    pub(crate) fn new(pattern: &str) -> Self {
+    /// A pattern, as a policy writes it.
+    pub fn new(pattern: &str) -> Self {
         Self {
             parts: pattern.split('*').map(str::to_ascii_lowercase).collect(),
         }
     }
 
-    pub(crate) fn matches(&self, tool: &str) -> bool {
+    /// Whether the pattern speaks about the tool of this name.
+    pub fn matches(&self, tool: &str) -> bool {
         let tool = tool.to_ascii_lowercase();
-        let (first, rest) = self
-            .parts
-            .split_first()
-            .expect("split yields at least one part");
-        let Some((last, middle)) = rest.split_last() else {
+        let [first, rest @ ..] = &*self.parts else {
+            return false;
+        };
+        let [middle @ .., last] = rest else {
             return tool == *first;
         };
         let Some(mut open) = tool.strip_prefix(first.as_str()) else {

@@ -5,6 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use serde_json::value::{RawValue, to_raw_value};
+use triplane_interception::ToolPattern;
 use triplane_kernel::declare::Digest;
 use triplane_state::commit::{Judgement, Rewrite};
 
@@ -40,7 +41,7 @@ struct InForce {
 }
 
 struct ForTool {
-    name: Vec<String>,
+    pattern: ToolPattern,
     fields: FieldNames,
     off: Vec<usize>,
 }
@@ -95,7 +96,7 @@ impl Redaction {
             let mut fields = FieldNames::default();
             add_fields(&mut fields, &tool.fields, &format!("tool[{n}].fields"))?;
             tools.push(ForTool {
-                name: tool.name.split('*').map(str::to_ascii_lowercase).collect(),
+                pattern: ToolPattern::new(&tool.name),
                 fields,
                 off: tool
                     .except
@@ -176,29 +177,6 @@ impl fmt::Debug for Redaction {
     }
 }
 
-impl ForTool {
-    /// Whether the tool has the name, in which `*` stands for any run of characters.
-    fn is_for(&self, tool: &str) -> bool {
-        let tool = tool.to_ascii_lowercase();
-        let (Some(first), Some(last)) = (self.name.first(), self.name.last()) else {
-            return false;
-        };
-        if self.name.len() == 1 {
-            return tool == *first;
-        }
-        let Some(mut open) = tool.strip_prefix(first.as_str()) else {
-            return false;
-        };
-        for part in &self.name[1..self.name.len() - 1] {
-            match open.find(part.as_str()) {
-                Some(at) => open = &open[at + part.len()..],
-                None => return false,
-            }
-        }
-        open.ends_with(last.as_str())
-    }
-}
-
 /// One pass over all that is kept of one fact.
 ///
 /// What is found in the first texts is remembered, so that a reason or an error that quotes it is
@@ -222,7 +200,7 @@ impl<'r> Hiding<'r> {
         let all = in_force.map_or(&[][..], |it| &it.tools);
         let tools: Vec<&ForTool> = all
             .iter()
-            .filter(|it| tool.is_some_and(|tool| it.is_for(tool)))
+            .filter(|it| tool.is_some_and(|tool| it.pattern.matches(tool)))
             .collect();
         Self {
             in_force,
