@@ -33,9 +33,19 @@ struct State {
     said_at: Option<usize>,
     tasks: HashMap<String, Task>,
     /// Whose error the last failure of each handler was; nobody's, when no handler made it.
-    blamed: HashMap<String, Option<String>>,
+    blamed: HashMap<String, Blame>,
+    /// Counts the failures.
+    turn: u64,
     /// The same of the last failure of all.
     last_blamed: Option<String>,
+}
+
+/// One failure of a handler.
+struct Blame {
+    /// Which failure of the run it was.
+    turn: u64,
+    /// Whose error it was.
+    whom: Option<String>,
 }
 
 /// An operation that can be cancelled by name.
@@ -83,6 +93,7 @@ impl Run {
                 said_at: None,
                 tasks: HashMap::new(),
                 blamed: HashMap::new(),
+                turn: 0,
                 last_blamed: None,
             }),
         }
@@ -124,22 +135,30 @@ impl Run {
 
     /// What the trace calls what a line of the log names.
     ///
-    /// A name that was given to several is that of whoever failed: one that took it over may not have
-    /// been called yet.
+    /// A name that was given to several is that of whoever failed last: one that took it over, or that
+    /// took it back while the other ran, may not have been called yet.
     pub(crate) fn called(&self, name: &str) -> Option<String> {
         let state = self.state();
         let called = state.names.get(name)?;
         let failed = called
             .iter()
-            .rfind(|handler| state.blamed.contains_key(*handler));
-        failed.or(called.last()).cloned()
+            .filter_map(|handler| Some((state.blamed.get(handler)?.turn, handler)))
+            .max();
+        failed
+            .map(|(_, handler)| handler)
+            .or(called.last())
+            .cloned()
     }
 
     /// Notes whose error it is that a handler fails with.
     pub(crate) fn blame(&self, handler: &str, whom: Option<String>) {
         let mut state = self.state();
         state.last_blamed.clone_from(&whom);
-        state.blamed.insert(handler.to_owned(), whom);
+        state.turn += 1;
+        let turn = state.turn;
+        state
+            .blamed
+            .insert(handler.to_owned(), Blame { turn, whom });
     }
 
     /// Whose error the last failure was.
@@ -150,7 +169,11 @@ impl Run {
     /// Whom a line about this handler's failure names: whoever made the error. The old terminal
     /// callbacks name the handler, too, and are heard when nobody made the error.
     pub(crate) fn blamed(&self, handler: String) -> Option<String> {
-        let whom = self.state().blamed.get(&handler).cloned();
+        let whom = self
+            .state()
+            .blamed
+            .get(&handler)
+            .map(|blame| blame.whom.clone());
         match whom {
             Some(None) if self.scenario.text("profile") != "terminal_callbacks" => None,
             Some(Some(whom)) => Some(whom),
