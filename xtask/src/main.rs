@@ -32,7 +32,7 @@ cargo xtask layers        arrows between crates, order of modules, paths of ARCH
 cargo xtask unused        dependencies that a manifest names and no source uses
 cargo xtask api [--write]  the public interface of the facade beside its list; --write: renew the list
 cargo xtask conformance … the legacy names beside what was recorded, and the matrix that gates them
-cargo xtask bench …       what things take: kernel, hook, replay
+cargo xtask bench …       what things take: kernel, guards, hook, replay, state
 cargo xtask downstream    each layer by itself, built outside the workspace: what it pulls, and a run
 ";
 

@@ -49,6 +49,10 @@ const ERROR_CHARS_MAX: usize = 2000;
 
 const TIME_MAX: Duration = Duration::from_secs(8);
 
+/// How many runs are under way at once unless it is said: a run mostly waits, and more of them hardly
+/// spawn faster.
+const IN_FLIGHT_MAX: usize = 4;
+
 /// A sink that runs a command for each delivery.
 ///
 /// ```
@@ -64,6 +68,7 @@ pub struct ArgvSink {
     template: Template,
     limits: Limits,
     environment: Environment,
+    in_flight_max: usize,
 }
 
 impl ArgvSink {
@@ -89,6 +94,7 @@ impl ArgvSink {
                 ..Limits::default()
             },
             environment: Environment::Inherited,
+            in_flight_max: IN_FLIGHT_MAX,
         })
     }
 
@@ -97,6 +103,14 @@ impl ArgvSink {
     #[must_use]
     pub fn time_limit(mut self, limit: Duration) -> Self {
         self.limits.time = limit;
+        self
+    }
+
+    /// How many runs may be under way at once, 4 by default. With 1 they follow each other in the
+    /// order of the commits, as long as none fails.
+    #[must_use]
+    pub fn in_flight_max(mut self, in_flight_max: usize) -> Self {
+        self.in_flight_max = in_flight_max;
         self
     }
 
@@ -148,6 +162,7 @@ impl DeliverySink for ArgvSink {
     /// No idempotency, and `Accepted`: what a command does with a delivery is its own affair.
     fn declaration(&self) -> SinkDeclaration {
         SinkDeclaration::new(Idempotency::None, SinkDurability::Accepted)
+            .in_flight_max(self.in_flight_max)
     }
 
     /// Runs the command once.

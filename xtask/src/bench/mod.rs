@@ -10,6 +10,7 @@ mod kernel;
 mod guards;
 mod hook;
 mod replay;
+mod state;
 
 use std::process::ExitCode;
 
@@ -24,8 +25,9 @@ pub(crate) fn run(workspace: &Workspace, arguments: &[&str]) -> anyhow::Result<E
         ["guards", rest @ ..] => guards::run(workspace, rest),
         ["hook", rest @ ..] => hook::run(workspace, rest),
         ["replay", rest @ ..] => replay::run(workspace, rest),
+        ["state", rest @ ..] => state::run(workspace, rest),
         _ => bail!(
-            "cargo xtask bench kernel [--json] | guards [--json] | hook [--calls N] | replay [--events N] [--megabytes N]; --program PATH measures a built one"
+            "cargo xtask bench kernel [--json] | guards [--json] | hook [--calls N] | replay [--events N] [--megabytes N] | state [--json] [--quick] [CASE]; --program PATH measures a built one"
         ),
     }
 }

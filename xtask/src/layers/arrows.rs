@@ -60,6 +60,7 @@ const ARROWS: &[(&str, &[Arrow])] = &[
     ("triplane-conformance", EVERYTHING),
     ("triplane-tests", EVERYTHING),
     ("triplane-bench", EVERYTHING),
+    ("triplane-bench-state", EVERYTHING),
     ("xtask", EVERYTHING),
 ];
 

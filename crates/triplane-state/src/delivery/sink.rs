@@ -1,8 +1,10 @@
 //! Where committed intents go.
 
+use std::num::NonZeroUsize;
 use std::time::Duration;
 
-use futures::future::BoxFuture;
+use futures::future::{BoxFuture, FutureExt as _};
+use futures::stream::{FuturesUnordered, StreamExt as _};
 
 use crate::delivery::intent::DeliveryIntent;
 
@@ -19,20 +21,33 @@ pub trait DeliverySink: Send + Sync {
     /// Conveys one intent.
     fn deliver<'a>(&'a self, intent: &'a DeliveryIntent) -> BoxFuture<'a, DeliveryResult>;
 
-    /// Conveys several intents in order and answers for each, in the same order.
+    /// Conveys several intents and answers for each, in the same order.
     ///
-    /// By default one after the other; a sink that pays per call, such as a file that must reach
-    /// the disk, does better.
+    /// By default begun in order, with as many under way at once as the
+    /// [declaration](SinkDeclaration::in_flight_max) allows: one after the other unless it says
+    /// otherwise. A sink that pays per call, such as a file that must reach the disk, does better.
     fn deliver_batch<'a>(
         &'a self,
         intents: &'a [DeliveryIntent],
     ) -> BoxFuture<'a, Vec<DeliveryResult>> {
+        let in_flight_max = self.declaration().in_flight_max.get();
         Box::pin(async move {
             let mut results = Vec::with_capacity(intents.len());
-            for intent in intents {
-                results.push(self.deliver(intent).await);
+            let mut waiting = intents.iter().enumerate();
+            let mut under_way = FuturesUnordered::new();
+            loop {
+                let room = in_flight_max - under_way.len();
+                for (place, intent) in waiting.by_ref().take(room) {
+                    under_way.push(self.deliver(intent).map(move |result| (place, result)));
+                }
+                // Whichever ends first: a slow one does not keep others from beginning.
+                let Some(ended) = under_way.next().await else {
+                    break;
+                };
+                results.push(ended);
             }
-            results
+            results.sort_unstable_by_key(|(place, _)| *place);
+            results.into_iter().map(|(_, result)| result).collect()
         })
     }
 }
@@ -50,16 +65,21 @@ pub struct SinkDeclaration {
     /// The largest payload that it takes, in bytes, if it has a limit. A larger one is given up
     /// without an attempt.
     pub payload_bytes_max: Option<usize>,
+    /// How many deliveries may be under way at once, where the sink is given them one by one. With
+    /// more than one it sees no order.
+    pub in_flight_max: NonZeroUsize,
 }
 
 impl SinkDeclaration {
-    /// A declaration without a limit of size and without a promise of order.
+    /// A declaration without a limit of size and without a promise of order, for one delivery at a
+    /// time.
     pub const fn new(idempotency: Idempotency, durability: SinkDurability) -> Self {
         Self {
             idempotency,
             durability,
             ordering: SinkOrdering::None,
             payload_bytes_max: None,
+            in_flight_max: NonZeroUsize::MIN,
         }
     }
 
@@ -74,6 +94,16 @@ impl SinkDeclaration {
     #[must_use]
     pub const fn payload_bytes_max(mut self, bytes_max: usize) -> Self {
         self.payload_bytes_max = Some(bytes_max);
+        self
+    }
+
+    /// The same with up to `in_flight_max` deliveries at once; 0 counts as 1.
+    #[must_use]
+    pub const fn in_flight_max(mut self, in_flight_max: usize) -> Self {
+        self.in_flight_max = match NonZeroUsize::new(in_flight_max) {
+            Some(in_flight_max) => in_flight_max,
+            None => NonZeroUsize::MIN,
+        };
         self
     }
 }

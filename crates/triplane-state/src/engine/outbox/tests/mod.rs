@@ -15,6 +15,7 @@ mod operators;
 mod clocks;
 mod snapshots;
 mod watch;
+mod in_flight;
 mod model;
 mod protocol;
 
