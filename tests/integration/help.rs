@@ -2,7 +2,7 @@
 
 use std::process::{Command, Stdio};
 
-use crate::program::{Place, program, shell_question, text};
+use crate::program::{Place, program, shell_question, text, workspace};
 
 /// Every command with arguments that make it print something, and whether it takes a store.
 const COMMANDS: &[(&[&str], bool)] = &[
@@ -25,6 +25,8 @@ const COMMANDS: &[(&[&str], bool)] = &[
         false,
     ),
     (&["guard", "explain", "--", "rm", "-rf", "/"], false),
+    (&["guard", "rules", "team.toml"], false),
+    (&["guard", "rules", "team.toml", "--json"], false),
     (&["doctor"], true),
     (&["doctor", "--json"], true),
     (&["completions", "bash"], false),
@@ -44,6 +46,8 @@ fn a_reader_that_has_gone_is_no_reason_to_panic() {
     place.file("events.jsonl", &events);
     let row = r#"{"id": "a", "command": "ls", "verdict": "allow"}"#;
     place.file("corpus.jsonl", row);
+    let rules = std::fs::read(workspace().join("examples/rules/team.toml")).expect("rules");
+    std::fs::write(place.path("team.toml"), rules).expect("a file");
     place.hook(&[], shell_question("rm -rf /").as_bytes());
     for (arguments, with_store) in COMMANDS {
         let mut command = if *with_store {

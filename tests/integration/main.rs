@@ -5,6 +5,7 @@ mod rows;
 mod replay;
 mod hook;
 mod guard;
+mod guard_rules;
 mod secrets;
 mod hostile;
 mod together;

@@ -67,7 +67,7 @@ pub(crate) enum Command {
     /// Read one session in order, each call with all that is known of it.
     #[command(subcommand, after_help = "Example:\n  triplane session show 6513270e")]
     Session(SessionCommand),
-    /// Try the guards: against a labelled corpus, or on one command.
+    /// Try the guards: against a labelled corpus, on one command, or with rule files.
     #[command(
         subcommand,
         after_help = "Example:\n  triplane guard explain -- rm -rf build /etc"

@@ -25,6 +25,15 @@ pub(crate) enum GuardCommand {
                       Example:\n  triplane guard explain -- rm -rf build /etc"
     )]
     Explain(GuardExplainArgs),
+    /// Check rule files with the cases beside their rules, and list what they declare.
+    #[command(
+        after_help = "Files are added in the order that they are named in, as a policy adds them. A case is judged\n\
+                      in the workspace /srv/app with the home folder /home/dev, under the rules of both sets; no\n\
+                      command is run.\n\n\
+                      Exit code: 0 every case holds, 1 a case does not, 2 a file is refused.\n\n\
+                      Example:\n  triplane guard rules examples/rules/team.toml"
+    )]
+    Rules(GuardRulesArgs),
 }
 
 #[derive(Debug, Args)]
@@ -58,6 +67,16 @@ pub(crate) struct GuardExplainArgs {
     #[command(flatten)]
     pub(crate) place: PlaceArgs,
     /// Print one JSON object.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct GuardRulesArgs {
+    /// A rule file.
+    #[arg(required = true, value_name = "FILE")]
+    pub(crate) files: Vec<PathBuf>,
+    /// Print one JSON object for each rule and each entry, and a last one with the sums.
     #[arg(long)]
     pub(crate) json: bool,
 }

@@ -76,7 +76,7 @@ impl RuleSet {
     ///
     /// # Errors
     ///
-    /// Returns [`NoAnswer`] when no thread could be started, or when the parser failed.
+    /// Returns [`NoAnswer`] when no thread could be started.
     pub fn check(&self) -> Result<Vec<BrokenCase>, NoAnswer> {
         let rules = self.clone().with_set(Set::Strict);
         let mut broken = Vec::new();
@@ -122,7 +122,17 @@ impl RuleSet {
     fn speaks_against(&self, id: &str, command: &str, cwd: &str) -> Result<Spoke, NoAnswer> {
         let mut place = Place::new(CASE_ROOT, Some(Path::new(CASE_HOME)));
         cwd.clone_into(&mut place.cwd);
-        let explanation = explain_under(self, command, &place, Timestamp::UNIX_EPOCH)?;
+        let explanation = match explain_under(self, command, &place, Timestamp::UNIX_EPOCH) {
+            Ok(explanation) => explanation,
+            // The command's fault, which is told with its place.
+            Err(NoAnswer::Failed) => {
+                return Ok(Spoke::Unread(format!(
+                    "it is not read: {}",
+                    NoAnswer::Failed
+                )));
+            }
+            Err(other) => return Err(other),
+        };
         if let Some(refusal) = explanation.refusal {
             return Ok(Spoke::Unread(format!("it is not read: {refusal}")));
         }

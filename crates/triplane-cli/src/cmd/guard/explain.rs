@@ -8,7 +8,6 @@ use serde::Serialize;
 use triplane::Finding;
 use triplane_guards::command::explain::Explanation;
 use triplane_guards::command::judge::Objection;
-use triplane_guards::command::rules::Tier;
 use triplane_guards::command::word::{Part, Word};
 use triplane_guards::corpus::shell_call;
 use triplane_guards::paths_in;
@@ -240,10 +239,7 @@ impl<'a> Spoke<'a> {
         let Objection { rule, span, detail } = objection;
         Self {
             rule: &rule.id,
-            tier: Some(match rule.tier {
-                Tier::Dangerous => "dangerous",
-                Tier::Catastrophic => "catastrophic",
-            }),
+            tier: Some(rule.tier.as_str()),
             offence: command.get(span.clone()),
             span: Some(bounds(span)),
             reason: match detail {

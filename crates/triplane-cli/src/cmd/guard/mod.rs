@@ -6,6 +6,7 @@ mod check;
 mod line;
 mod path;
 mod explain;
+mod rules;
 
 use std::process::ExitCode;
 
@@ -16,5 +17,6 @@ pub(crate) fn run(command: &GuardCommand, screen: Screen) -> ExitCode {
     match command {
         GuardCommand::Check(args) => check::run(args, screen),
         GuardCommand::Explain(args) => explain::run(args, screen),
+        GuardCommand::Rules(args) => rules::run(args, screen),
     }
 }

@@ -5,7 +5,7 @@
 //! it, and their entries, which silence findings of dangerous rules only.
 
 pub(crate) mod declared;
-mod set_name;
+mod names;
 pub(crate) mod rule;
 mod arguments;
 mod matching;
@@ -13,14 +13,16 @@ pub(crate) mod shipped;
 mod refused;
 mod entry;
 mod rule_file;
+mod listing;
 mod rule_set;
 
 pub use declared::{Set, Tier};
 pub use entry::{Entry, LetThrough};
+pub use listing::{ListedEntry, ListedRule};
+pub use names::UnknownSet;
 pub use refused::RuleFileRefused;
 pub use rule::{Rule, RuleRef};
 pub use rule_file::RuleFile;
 pub use rule_set::RuleSet;
 pub(crate) use rule_set::{Asked, Hit};
-pub use set_name::UnknownSet;
 pub use shipped::rules;

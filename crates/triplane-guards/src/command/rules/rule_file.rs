@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::fs::File;
-use std::io::Read as _;
+use std::io::{self, Read as _};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -82,20 +82,25 @@ impl RuleFile {
             path: path.to_owned(),
             error,
         };
+        let too_long = |bytes| RuleFileRefused::TooLong {
+            path: path.to_owned(),
+            bytes,
+            max: BYTES_MAX,
+        };
         let file = File::open(path).map_err(unreadable)?;
         let bytes = file.metadata().map_err(unreadable)?.len();
         if bytes > BYTES_MAX {
-            return Err(RuleFileRefused::TooLong {
-                path: path.to_owned(),
-                bytes,
-                max: BYTES_MAX,
-            });
+            return Err(too_long(bytes));
         }
-        let mut text = String::new();
-        // The length that was asked is no promise.
-        file.take(BYTES_MAX)
-            .read_to_string(&mut text)
-            .map_err(unreadable)?;
+        let mut text = Vec::new();
+        // The length that was asked is no promise, and half a file would be rules that are missing.
+        let read = file.take(BYTES_MAX + 1).read_to_end(&mut text);
+        let bytes = read.map_err(unreadable)? as u64;
+        if bytes > BYTES_MAX {
+            return Err(too_long(bytes));
+        }
+        let text = String::from_utf8(text)
+            .map_err(|error| unreadable(io::Error::new(io::ErrorKind::InvalidData, error)))?;
         Self::parse(path, text)
     }
 
