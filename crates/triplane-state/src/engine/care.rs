@@ -8,7 +8,7 @@ use crate::engine::backup::{StoreBackup, backup};
 use crate::engine::capture::{CaptureReport, report};
 use crate::engine::check::{CHECKS, StoreFinding, check};
 use crate::engine::handle::Store;
-use crate::engine::signal_log::{SignalCursor, SignalPage, SignalRecord, end_of, page, signal};
+use crate::engine::signal_log::{SignalCursor, SignalPage, SignalRecord, end_of, signal};
 use crate::error::StateError;
 
 impl Store {
@@ -47,9 +47,11 @@ impl Store {
     ) -> Result<SignalPage, StateError> {
         let epoch = self.epoch().await?;
         cursor.check_epoch(epoch)?;
-        let mut reader = self.connections.readers.lend().await?;
-        let failed = |error| self.connections.failure(error);
-        let end = end_of(&mut reader, session).await.map_err(failed)?;
+        let end = {
+            let mut reader = self.connections.readers.lend().await?;
+            let end = end_of(&mut reader, session).await;
+            end.map_err(|error| self.connections.failure(error))?
+        };
         if cursor.after() > end {
             return Err(StateError::CursorBeyondEnd {
                 after: cursor.after(),
@@ -57,8 +59,7 @@ impl Store {
             });
         }
         let after = i64::try_from(cursor.after()).unwrap_or(i64::MAX);
-        let read = page(&mut reader, session, after, limit).await;
-        let mut signals = read.map_err(failed)?;
+        let mut signals = self.read_page(session, after, limit).await?;
         let number = |signal: &SignalRecord| match session {
             Some(_) => signal.sequence,
             None => signal.position.unsigned_abs(),

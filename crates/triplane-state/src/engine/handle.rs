@@ -14,7 +14,7 @@ use crate::engine::outbox::{
     purge, retry, tombstone,
 };
 use crate::engine::signal_log::{
-    SessionSummary, SignalRecord, end_of, page, sessions, sessions_like,
+    SessionSummary, SignalRecord, end_of, page, page_direct, sessions, sessions_like,
 };
 use crate::engine::stats::{StoreStats, stats, unsettled};
 use crate::engine::store::{Connections, StoreOptions};
@@ -128,19 +128,37 @@ impl Store {
         after: i64,
         limit: u32,
     ) -> Result<Vec<SignalRecord>, StateError> {
-        let mut reader = self.connections.readers.lend().await?;
-        let failed = |error| self.connections.failure(error);
-        let read = page(&mut reader, session, after, limit).await;
-        let read = read.map_err(failed)?;
+        let read = self.read_page(session, after, limit).await?;
         // Only an empty page can stand behind the end.
         if read.is_empty() && after > 0 {
-            let end = end_of(&mut reader, session).await.map_err(failed)?;
+            let mut reader = self.connections.readers.lend().await?;
+            let end = end_of(&mut reader, session).await;
+            let end = end.map_err(|error| self.connections.failure(error))?;
             let after = after.unsigned_abs();
             if after > end {
                 return Err(StateError::CursorBeyondEnd { after, end });
             }
         }
         Ok(read)
+    }
+
+    /// The rows after `after`, whether or not the log goes so far.
+    pub(crate) async fn read_page(
+        &self,
+        session: Option<&str>,
+        after: i64,
+        limit: u32,
+    ) -> Result<Vec<SignalRecord>, StateError> {
+        let readers = &self.connections.readers;
+        let name = session.map(str::to_owned);
+        let read = readers
+            .direct(move |connection| page_direct(connection, name.as_deref(), after, limit));
+        if let Some(read) = read.await {
+            return Ok(read);
+        }
+        let mut reader = readers.lend().await?;
+        let read = page(&mut reader, session, after, limit).await;
+        read.map_err(|error| self.connections.failure(error))
     }
 
     /// The sessions that began last, with the length of their logs.

@@ -30,14 +30,24 @@ pub(crate) async fn apply(
     now_us: i64,
 ) -> Result<Vec<Committed>, sqlx::Error> {
     let lookup = Lookup::read(connection, works).await?;
+    let (answers, rows) = plan(lookup, works, now_us);
+    rows.insert(connection, now_us).await?;
+    Ok(answers)
+}
+
+/// Decides what is to be written, given what stands in the store.
+pub(crate) fn plan<'w>(
+    lookup: Lookup,
+    works: &[WorkRef<'w>],
+    now_us: i64,
+) -> (Vec<Committed>, NewRows<'w>) {
     let mut plan = Plan {
         lookup,
         now_us,
         rows: NewRows::default(),
     };
     let answers = works.iter().map(|work| plan.add(*work)).collect();
-    plan.rows.insert(connection, now_us).await?;
-    Ok(answers)
+    (answers, plan.rows)
 }
 
 /// What one transaction will write.

@@ -4,6 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::engine::commit::apply::apply;
+use crate::engine::commit::direct::apply_direct;
 use crate::engine::commit::receipt::Committed;
 use crate::engine::commit::work::{ROWS_MAX, Work};
 use crate::engine::store::Connections;
@@ -64,6 +65,14 @@ async fn commit(
     group: Range<usize>,
 ) -> Result<Vec<Committed>, StateError> {
     let now_us = connections.now_us();
+    let (here, units) = (Arc::clone(works), group.clone());
+    let committed = connections.writer.direct(move |connection| {
+        let works: Vec<_> = here[units].iter().map(Work::lend).collect();
+        apply_direct(connection, &works, now_us)
+    });
+    if let Some(committed) = committed.await? {
+        return Ok(committed);
+    }
     let works = Arc::clone(works);
     connections
         .writer

@@ -132,7 +132,7 @@ pub(crate) fn query(works: &[WorkRef<'_>]) -> QueryBuilder<Sqlite> {
 }
 
 /// The sessions whose rows a unit writes.
-fn sessions_of<'w>(work: &WorkRef<'w>) -> impl Iterator<Item = &'w str> + use<'w> {
+pub(crate) fn sessions_of<'w>(work: &WorkRef<'w>) -> impl Iterator<Item = &'w str> + use<'w> {
     let signals = work
         .staged
         .signals

@@ -21,6 +21,7 @@ mod identity;
 mod lookup;
 mod rows;
 mod apply;
+mod direct;
 mod group;
 mod queue;
 mod held;

@@ -130,6 +130,27 @@ pub(crate) async fn claim(
     now_us: i64,
 ) -> Result<Claimed, sqlx::Error> {
     let found = due(connection, request, now_us).await?;
+    let plan = plan(found, request, now_us);
+    let held = apply_changes(connection, &plan.changes, now_us).await?;
+    let (tokens, rows) = plan.tokens(&held);
+    if !rows.is_empty() {
+        sqlx::query(ISSUE)
+            .bind(Value::Array(rows).to_string())
+            .execute(connection)
+            .await?;
+    }
+    Ok(plan.claimed(&held, &tokens))
+}
+
+/// What a claim is going to change.
+pub(crate) struct ClaimPlan {
+    pub(crate) changes: Vec<Change>,
+    /// The intents whose consumer is to acknowledge them.
+    to_acknowledge: HashSet<i64>,
+}
+
+/// Decides what becomes of what is due: how much of it makes one batch, and how long its lease is.
+pub(crate) fn plan(found: Vec<Due>, request: &ClaimRequest, now_us: i64) -> ClaimPlan {
     let to_acknowledge: HashSet<i64> = found
         .iter()
         .filter_map(|due| (due.ack_required != 0).then_some(due.id))
@@ -163,24 +184,51 @@ pub(crate) async fn claim(
             change.lease_boot_us = lease_boot_us;
         }
     }
-    let held = apply_changes(connection, &changes, now_us).await?;
-    let tokens = issue_tokens(connection, &changes, &held, &to_acknowledge).await?;
-    let mut claimed = Claimed::default();
-    for change in changes.iter().filter(|change| held.contains(&change.id)) {
-        match change.to {
-            OutboxStatus::Delivering => claimed.attempts.push(ClaimedAttempt {
-                id: change.id,
-                attempt: change.attempt,
-                failures: change.failures,
-                interrupted: change.interrupted,
-                unacked: change.unacked,
-                ack_token: tokens.get(&change.id).copied(),
-            }),
-            OutboxStatus::Expired => claimed.expired += 1,
-            _ => claimed.dead_lettered += 1,
-        }
+    ClaimPlan {
+        changes,
+        to_acknowledge,
     }
-    Ok(claimed)
+}
+
+impl ClaimPlan {
+    /// A token for each claimed attempt that a consumer is to acknowledge, and the rows with their
+    /// digests: intent, attempt, digest.
+    pub(crate) fn tokens(&self, held: &HashSet<i64>) -> (HashMap<i64, Uuid>, Vec<Value>) {
+        let sent = self.changes.iter().filter(|change| {
+            change.to == OutboxStatus::Delivering
+                && held.contains(&change.id)
+                && self.to_acknowledge.contains(&change.id)
+        });
+        let (mut tokens, mut rows) = (HashMap::new(), Vec::new());
+        for change in sent {
+            let token = Uuid::new_v4();
+            tokens.insert(change.id, token);
+            let digest = token_digest(&token.simple().to_string());
+            rows.push(json!([change.id, change.attempt, digest]));
+        }
+        (tokens, rows)
+    }
+
+    /// What was claimed, given the changes that held.
+    pub(crate) fn claimed(&self, held: &HashSet<i64>, tokens: &HashMap<i64, Uuid>) -> Claimed {
+        let mut claimed = Claimed::default();
+        let changes = self.changes.iter();
+        for change in changes.filter(|change| held.contains(&change.id)) {
+            match change.to {
+                OutboxStatus::Delivering => claimed.attempts.push(ClaimedAttempt {
+                    id: change.id,
+                    attempt: change.attempt,
+                    failures: change.failures,
+                    interrupted: change.interrupted,
+                    unacked: change.unacked,
+                    ack_token: tokens.get(&change.id).copied(),
+                }),
+                OutboxStatus::Expired => claimed.expired += 1,
+                _ => claimed.dead_lettered += 1,
+            }
+        }
+        claimed
+    }
 }
 
 /// What is due, in order. Leases that only the wall clock has ended are held and left out.
@@ -216,56 +264,27 @@ async fn due(
     }
 }
 
-/// Makes a token for each claimed attempt that a consumer is to acknowledge, and stores its digest.
-async fn issue_tokens(
-    connection: &mut SqliteConnection,
-    changes: &[Change],
-    held: &HashSet<i64>,
-    to_acknowledge: &HashSet<i64>,
-) -> Result<HashMap<i64, Uuid>, sqlx::Error> {
-    let sent = changes.iter().filter(|change| {
-        change.to == OutboxStatus::Delivering
-            && held.contains(&change.id)
-            && to_acknowledge.contains(&change.id)
-    });
-    let mut tokens = HashMap::new();
-    let mut rows = Vec::new();
-    for change in sent {
-        let token = Uuid::new_v4();
-        tokens.insert(change.id, token);
-        let digest = token_digest(&token.simple().to_string());
-        rows.push(json!([change.id, change.attempt, digest]));
-    }
-    if !rows.is_empty() {
-        sqlx::query(ISSUE)
-            .bind(Value::Array(rows).to_string())
-            .execute(connection)
-            .await?;
-    }
-    Ok(tokens)
-}
-
 /// One entry of the due scan, in the order of its columns.
 #[derive(Deserialize)]
-struct Due {
-    id: i64,
-    status: OutboxStatus,
-    attempt: u32,
-    failures: u32,
-    interrupted: u32,
-    unacked: u32,
-    ack_required: u8,
-    scheduled_at_us: i64,
-    expires_at_us: Option<i64>,
-    lease_holder: Option<String>,
-    lease_boot_us: Option<i64>,
-    payload_bytes: i64,
+pub(crate) struct Due {
+    pub(crate) id: i64,
+    pub(crate) status: OutboxStatus,
+    pub(crate) attempt: u32,
+    pub(crate) failures: u32,
+    pub(crate) interrupted: u32,
+    pub(crate) unacked: u32,
+    pub(crate) ack_required: u8,
+    pub(crate) scheduled_at_us: i64,
+    pub(crate) expires_at_us: Option<i64>,
+    pub(crate) lease_holder: Option<String>,
+    pub(crate) lease_boot_us: Option<i64>,
+    pub(crate) payload_bytes: i64,
 }
 
 impl Due {
     /// How much longer the lease holds by the clock that nobody sets, if there is a lease, if it was
     /// taken since this start of the machine, and if it is not over.
-    fn lease_left_us(&self, request: &ClaimRequest) -> Option<i64> {
+    pub(crate) fn lease_left_us(&self, request: &ClaimRequest) -> Option<i64> {
         let boot = request.boot.as_ref()?;
         let (holder, end_us) = (self.lease_holder.as_ref()?, self.lease_boot_us?);
         let (taken_in, _process) = holder.split_once('/')?;

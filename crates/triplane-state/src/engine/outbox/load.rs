@@ -64,7 +64,7 @@ pub(crate) async fn load(
     Ok(loaded.collect())
 }
 
-fn unreadable(says: String) -> Unsendable {
+pub(crate) fn unreadable(says: String) -> Unsendable {
     Unsendable {
         reason: Reason::Unreadable,
         says,

@@ -29,6 +29,7 @@ mod ack;
 mod claim;
 mod settle;
 mod load;
+mod direct;
 mod operator;
 mod convey;
 mod tally;

@@ -15,6 +15,7 @@ use crate::engine::outbox::claim::{
     Boot, ClaimRequest, Claimed, ClaimedAttempt, LeasedRow, claim, is_due,
 };
 use crate::engine::outbox::convey::convey;
+use crate::engine::outbox::direct::{load_direct, turn_direct};
 use crate::engine::outbox::load::load;
 use crate::engine::outbox::read::backlog;
 use crate::engine::outbox::registration::SinkRegistration;
@@ -274,22 +275,27 @@ impl DeliveryWorker {
             boot: self.boot(),
         };
         let now_us = self.connections.now_us();
+        let request = (claims == Claims::Next).then(|| Arc::new(request));
         let changes = Arc::new(settled);
-        let settled = Arc::clone(&changes);
-        let (held, claimed) = self
-            .connections
-            .writer
-            .transaction(|connection| {
-                Box::pin(async move {
-                    let held = apply_changes(connection, &settled, now_us).await?;
-                    let claimed = match claims {
-                        Claims::Next => claim(connection, &request, now_us).await?,
-                        Claims::Nothing => Claimed::default(),
-                    };
-                    Ok((held, claimed))
+        let (settled, wanted) = (Arc::clone(&changes), request.clone());
+        let writer = &self.connections.writer;
+        let turned = writer
+            .direct(move |connection| turn_direct(connection, &settled, wanted.as_deref(), now_us));
+        let (held, claimed) = if let Some(turned) = turned.await? { turned } else {
+            let settled = Arc::clone(&changes);
+            writer
+                .transaction(|connection| {
+                    Box::pin(async move {
+                        let held = apply_changes(connection, &settled, now_us).await?;
+                        let claimed = match request {
+                            Some(request) => claim(connection, &request, now_us).await?,
+                            None => Claimed::default(),
+                        };
+                        Ok((held, claimed))
+                    })
                 })
-            })
-            .await?;
+                .await?
+        };
         tally.count(&changes, &held);
         tally.expired += claimed.expired;
         tally.dead_lettered += claimed.dead_lettered;
@@ -306,8 +312,11 @@ impl DeliveryWorker {
             return Ok(Vec::new());
         }
         let store_id = self.connections.store_id().await?;
-        let loaded = {
-            let mut reader = self.connections.readers.lend().await?;
+        let (id, wanted) = (store_id.to_owned(), attempts.to_vec());
+        let readers = &self.connections.readers;
+        let loaded = readers.direct(move |connection| load_direct(connection, &id, &wanted));
+        let loaded = if let Some(loaded) = loaded.await { loaded } else {
+            let mut reader = readers.lend().await?;
             load(&mut reader, store_id, attempts)
                 .await
                 .map_err(|error| self.connections.failure(error))?

@@ -10,4 +10,4 @@ mod cursor;
 pub use cursor::{CursorUnreadable, SignalCursor, SignalPage};
 pub use read::{SessionSummary, SignalRecord};
 
-pub(crate) use read::{end_of, page, sessions, sessions_like, signal};
+pub(crate) use read::{end_of, page, page_direct, sessions, sessions_like, signal};

@@ -148,6 +148,45 @@ pub(crate) async fn page(
     rows.iter().map(SignalRecord::read).collect()
 }
 
+/// As [`page`], where the connection is.
+pub(crate) fn page_direct(
+    connection: &rusqlite::Connection,
+    session: Option<&str>,
+    after: i64,
+    limit: u32,
+) -> rusqlite::Result<Vec<SignalRecord>> {
+    let mut select = connection.prepare_cached(match session {
+        None => PAGE_OF_ALL,
+        Some(_) => PAGE_OF_SESSION,
+    })?;
+    let mut rows = match session {
+        None => select.query((after, limit))?,
+        Some(name) => select.query((after, limit, name))?,
+    };
+    let mut records = Vec::new();
+    while let Some(row) = rows.next()? {
+        records.push(SignalRecord {
+            position: row.get(0)?,
+            id: row.get(1)?,
+            session: row.get(2)?,
+            sequence: row.get::<_, i64>(3)?.unsigned_abs(),
+            kind: row.get(4)?,
+            emitter: row.get(5)?,
+            invocation: row.get(6)?,
+            occurred_at_us: row.get(7)?,
+            operation: row.get(8)?,
+            identity: row.get(9)?,
+            payload_type: row.get(10)?,
+            payload_version: row.get(11)?,
+            payload: RawValue::from_string(row.get(12)?).map_err(|error| {
+                let kind = rusqlite::types::Type::Text;
+                rusqlite::Error::FromSqlConversionFailure(12, kind, Box::new(error))
+            })?,
+        });
+    }
+    Ok(records)
+}
+
 pub(crate) async fn sessions(
     connection: &mut SqliteConnection,
     limit: u32,

@@ -19,8 +19,8 @@ const _: () = assert!(libsqlite3_sys::SQLITE_VERSION_NUMBER >= 3_051_003);
 
 /// The log is emptied into the database at this many pages of 4 KiB, and one that a large
 /// transaction has stretched is cut to as many bytes.
-const LOG_PAGES_MAX: u32 = 800;
-const LOG_BYTES_MAX: u32 = LOG_PAGES_MAX * 4_096;
+pub(crate) const LOG_PAGES_MAX: u32 = 800;
+pub(crate) const LOG_BYTES_MAX: u32 = LOG_PAGES_MAX * 4_096;
 
 /// A larger log is not kept: opening the store reads it, a fifth of a millisecond for this much.
 const LOG_BYTES_KEPT: u64 = 400 << 10;
@@ -28,7 +28,7 @@ const LOG_BYTES_KEPT: u64 = 400 << 10;
 /// The writer asks SQLite to wait this long only and then asks anew: SQLite's own waits grow to
 /// 100 ms, with which a process that looks in now and then starves behind one that writes all the
 /// time.
-const WRITER_WAIT: Duration = Duration::from_millis(12);
+pub(crate) const WRITER_WAIT: Duration = Duration::from_millis(12);
 
 /// How many rows a reader's thread reads ahead of whoever takes them: a page, mostly.
 const ROWS_AHEAD: usize = 256;
@@ -130,16 +130,16 @@ async fn upgrade(
 /// What a connection really runs with.
 #[derive(Debug)]
 pub(crate) struct Settings {
-    journal_mode: String,
-    synchronous: i64,
-    foreign_keys: i64,
-    application_id: i32,
-    schema_version: i64,
-    sqlite_version: String,
+    pub(crate) journal_mode: String,
+    pub(crate) synchronous: i64,
+    pub(crate) foreign_keys: i64,
+    pub(crate) application_id: i32,
+    pub(crate) schema_version: i64,
+    pub(crate) sqlite_version: String,
 }
 
 /// One statement for all: every statement costs a hop to the connection's thread.
-const SETTINGS: &str = "\
+pub(crate) const SETTINGS: &str = "\
     SELECT (SELECT journal_mode FROM pragma_journal_mode), \
            (SELECT synchronous FROM pragma_synchronous), \
            (SELECT foreign_keys FROM pragma_foreign_keys), \

@@ -3,6 +3,7 @@
 //! ```text
 //! options -> creation (folder, file, schema; one process at a time)
 //!         -> connect  (settings, read back on every connection)
+//!         -> direct   (a connection with its thread, for what is done again and again)
 //!         -> writer   (the only connection that writes, one transaction at a time)
 //!         -> readers  (a small pool, opened when the first page is read)
 //! ```
@@ -21,6 +22,7 @@ mod paths;
 mod busy;
 mod connect;
 mod creation;
+mod direct;
 mod writer;
 mod readers;
 mod connections;

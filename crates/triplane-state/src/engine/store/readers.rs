@@ -3,12 +3,14 @@
 use std::ops::{Deref, DerefMut};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use rusqlite::Connection;
 use sqlx::{ConnectOptions as _, Connection as _, SqliteConnection};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::{OnceCell, OwnedSemaphorePermit, Semaphore};
 
 use crate::engine::store::busy::until_free;
 use crate::engine::store::connect::{Role, Settings, connect_options};
-use crate::engine::store::options::StoreOptions;
+use crate::engine::store::direct::Direct;
+use crate::engine::store::options::{Lifetime, StoreOptions};
 use crate::error::StateError;
 
 /// How many readers work at once. Readers never wait for the writer, and it never for them.
@@ -20,6 +22,8 @@ pub(crate) struct Readers {
     options: Arc<StoreOptions>,
     idle: Arc<Mutex<Vec<SqliteConnection>>>,
     permits: Arc<Semaphore>,
+    /// For pages of the log and batches of deliveries; nothing when it cannot be had.
+    direct: OnceCell<Option<Direct>>,
 }
 
 impl Readers {
@@ -28,7 +32,28 @@ impl Readers {
             options,
             idle: Arc::default(),
             permits: Arc::new(Semaphore::new(READERS_MAX as usize)),
+            direct: OnceCell::new(),
         }
+    }
+
+    /// Reads with `job` where its connection is, one job after the other. Answers nothing when there
+    /// is no such connection, or when what it reads fails: a [loan](Readers::lend) will say why.
+    ///
+    /// # Cancel safety
+    ///
+    /// Cancel safe.
+    pub(crate) async fn direct<T: Send + 'static>(
+        &self,
+        job: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
+    ) -> Option<T> {
+        let open = || async {
+            match self.options.lifetime {
+                Lifetime::Long => Direct::open(&self.options, Role::Reader).await,
+                Lifetime::Short => None,
+            }
+        };
+        let direct = self.direct.get_or_init(open).await.as_ref()?;
+        direct.run(job).await?.ok()
     }
 
     /// Lends a connection; dropping the loan gives it back.
@@ -74,6 +99,9 @@ impl Readers {
     pub(crate) async fn close(&self) {
         if let Ok(all) = self.permits.acquire_many(READERS_MAX).await {
             self.permits.close();
+            if let Some(Some(direct)) = self.direct.get() {
+                direct.close().await;
+            }
             let idle = std::mem::take(&mut *lock(&self.idle));
             for connection in idle {
                 // Nothing can be lost with a connection that only read.

@@ -4,11 +4,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures::future::BoxFuture;
+use rusqlite::Connection;
 use sqlx::{Connection as _, SqliteConnection};
 use tokio::sync::Mutex;
 
 use crate::engine::store::busy::{Patience, failure, is_busy};
-use crate::engine::store::options::StoreOptions;
+use crate::engine::store::connect::Role;
+use crate::engine::store::direct::{Direct, Ran, transaction};
+use crate::engine::store::options::{Lifetime, StoreOptions};
 use crate::engine::store::paths::FileIdentity;
 use crate::error::StateError;
 
@@ -16,9 +19,27 @@ use crate::error::StateError;
 /// served. Other processes are kept out by SQLite's own lock.
 #[derive(Debug, Clone)]
 pub(crate) struct Writer {
-    connection: Arc<Mutex<Option<SqliteConnection>>>,
+    held: Arc<Mutex<Held>>,
     file: FileIdentity,
     options: Arc<StoreOptions>,
+}
+
+/// What whoever has the writer has.
+#[derive(Debug)]
+struct Held {
+    /// Nothing after the store was closed.
+    connection: Option<SqliteConnection>,
+    shortcut: Shortcut,
+}
+
+/// The connection for what is written again and again.
+#[derive(Debug)]
+enum Shortcut {
+    /// Not asked for yet.
+    Possible,
+    Open(Direct),
+    /// It cannot be had, or it would not be worth its opening.
+    None,
 }
 
 /// Why a transaction is to be undone.
@@ -43,7 +64,13 @@ impl Writer {
         options: Arc<StoreOptions>,
     ) -> Self {
         Self {
-            connection: Arc::new(Mutex::new(Some(connection))),
+            held: Arc::new(Mutex::new(Held {
+                connection: Some(connection),
+                shortcut: match options.lifetime {
+                    Lifetime::Long => Shortcut::Possible,
+                    Lifetime::Short => Shortcut::None,
+                },
+            })),
             file,
             options,
         }
@@ -66,8 +93,8 @@ impl Writer {
     where
         B: for<'c> FnOnce(&'c mut SqliteConnection) -> BoxFuture<'c, Result<T, Undo>>,
     {
-        let mut held = self.connection.lock().await;
-        let connection = held.as_mut().ok_or(StateError::Closed)?;
+        let mut held = self.held.lock().await;
+        let connection = held.connection.as_mut().ok_or(StateError::Closed)?;
         let patience = Patience::new(self.options.busy_timeout);
         self.file.check(&self.options.path)?;
         loop {
@@ -89,20 +116,70 @@ impl Writer {
         }
     }
 
-    /// Closes the connection once the running transaction has ended.
+    /// Runs `body` in one immediate transaction where its connection is: committed when it answers
+    /// `Ok`. Answers nothing when nothing is committed and [`Writer::transaction`] would say why, or
+    /// when there is no such connection.
+    ///
+    /// # Errors
+    ///
+    /// [`StateError::Busy`], [`StateError::Moved`] and [`StateError::Closed`] as there.
+    ///
+    /// # Cancel safety
+    ///
+    /// When the future is dropped, the transaction may still be committed, whole.
+    pub(crate) async fn direct<T: Send + 'static>(
+        &self,
+        body: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
+    ) -> Result<Option<T>, StateError> {
+        let mut held = Arc::clone(&self.held).lock_owned().await;
+        if held.connection.is_none() {
+            return Err(StateError::Closed);
+        }
+        let patience = Patience::new(self.options.busy_timeout);
+        self.file.check(&self.options.path)?;
+        if matches!(held.shortcut, Shortcut::Possible) {
+            let opened = Direct::open(&self.options, Role::Writer).await;
+            held.shortcut = opened.map_or(Shortcut::None, Shortcut::Open);
+        }
+        let Shortcut::Open(direct) = &held.shortcut else {
+            return Ok(None);
+        };
+        let ran = direct.run(move |connection| transaction(connection, &patience, body));
+        match ran.await {
+            Some(Ran::Committed(value)) => {
+                self.file.check(&self.options.path).map(|()| Some(value))
+            }
+            Some(Ran::Busy(waited)) => Err(StateError::Busy {
+                path: self.options.path.clone(),
+                waited,
+            }),
+            Some(Ran::Failed) | None => Ok(None),
+        }
+    }
+
+    /// Closes the connections once the running transaction has ended.
     ///
     /// # Errors
     ///
     /// What the database said.
     pub(crate) async fn close(&self) -> Result<(), StateError> {
-        let connection = self.connection.lock().await.take();
-        match connection {
+        let mut held = self.held.lock().await;
+        if let Shortcut::Open(direct) = std::mem::replace(&mut held.shortcut, Shortcut::None) {
+            direct.close().await;
+        }
+        match held.connection.take() {
             Some(connection) => connection
                 .close()
                 .await
                 .map_err(|error| self.failure(error, Duration::ZERO)),
             None => Ok(()),
         }
+    }
+
+    /// Whether there is a connection for what is written again and again.
+    #[cfg(test)]
+    pub(crate) async fn has_shortcut(&self) -> bool {
+        matches!(self.held.lock().await.shortcut, Shortcut::Open(_))
     }
 
     fn failure(&self, error: sqlx::Error, waited: Duration) -> StateError {

@@ -4,3 +4,4 @@ mod identity;
 mod units;
 mod dedup;
 mod owners;
+mod roads;

@@ -4,6 +4,7 @@ use crate::engine::outbox::OutboxStatus;
 use crate::engine::outbox::ack::{FOUND, ISSUE, TOKENS};
 use crate::engine::outbox::change::{HELD, HISTORY, UPDATE};
 use crate::engine::outbox::claim::{AHEAD, DUE, HOLD, IS_DUE, LEASED};
+use crate::engine::outbox::direct;
 use crate::engine::outbox::load::LOAD;
 use crate::engine::outbox::operator::TOMBSTONE;
 use crate::engine::outbox::tests::with_intents;
@@ -59,8 +60,24 @@ async fn the_schema_refuses_every_edge_that_the_graph_lacks() {
 async fn what_delivery_reads_and_writes_is_looked_up() {
     let test = TestStore::open().await;
     for sql in [
-        DUE, IS_DUE, AHEAD, HOLD, LEASED, LOAD, HELD, HISTORY, UPDATE, ISSUE, FOUND, TOKENS,
+        DUE,
+        IS_DUE,
+        AHEAD,
+        HOLD,
+        LEASED,
+        LOAD,
+        HELD,
+        HISTORY,
+        UPDATE,
+        ISSUE,
+        FOUND,
+        TOKENS,
         TOMBSTONE,
+        direct::DUE,
+        direct::HOLD,
+        direct::HISTORY,
+        direct::UPDATE,
+        direct::LOAD,
     ] {
         assert_looks_up(&test, sql).await;
     }
