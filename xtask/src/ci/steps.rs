@@ -1,8 +1,9 @@
 //! The steps, cheapest first.
 
+use std::fs;
 use std::time::Duration;
 
-use anyhow::bail;
+use anyhow::{Context as _, bail};
 use toml::{Table, Value};
 
 use crate::ci::Extent::{Fast, Whole};
@@ -29,6 +30,7 @@ pub(crate) const STEPS: &[Step] = &[
         downstream(shop)?;
         Ok(Passed)
     }),
+    Step::new("fuzz targets", Whole, fuzz_targets),
     Step::new("package", Whole, package),
     Step::new("docs", Whole, docs),
     Step::new("api", Whole, api),
@@ -93,6 +95,27 @@ fn features(shop: &mut Shop<'_>) -> anyhow::Result<Outcome> {
         return Ok(Passed);
     }
     bail!("{}", failed.join(", "))
+}
+
+/// Whether the fuzz targets compile; to run them takes a nightly toolchain and `cargo fuzz`.
+///
+/// They are no member, so that what they need is not needed by the workspace: where it is not at
+/// hand and cannot be fetched, the step is skipped.
+fn fuzz_targets(shop: &mut Shop<'_>) -> anyhow::Result<Outcome> {
+    const FETCH_LIMIT: Duration = Duration::from_mins(2);
+    let root = &shop.workspace.root;
+    // Every version is the one that the workspace is tested with.
+    fs::copy(root.join("Cargo.lock"), root.join("fuzz/Cargo.lock"))
+        .context("cannot copy Cargo.lock")?;
+    let fuzz = |cargo: Invocation| cargo.args("--manifest-path fuzz/Cargo.toml");
+    if !fuzz(shop.cargo("fetch")).succeeds_within(FETCH_LIMIT)? {
+        let note = "fuzz targets were not checked: what they need cannot be fetched from here";
+        println!("{note}");
+        shop.notes.push(note.to_owned());
+        return Ok(Skipped);
+    }
+    let check = fuzz(shop.cargo("check --quiet"));
+    passed(check.env("CARGO_TARGET_DIR", shop.target_folder.join("fuzz")))
 }
 
 /// Whether each crate could be published: its manifest is complete, and its files are there.
