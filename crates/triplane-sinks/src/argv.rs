@@ -35,6 +35,7 @@ use std::time::Duration;
 
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
+use tokio::task::JoinSet;
 use triplane_process::{Argv, Captured, Environment, Invocation, Limits, Outcome, Scope};
 use triplane_state::delivery::{
     DeliveryIntent, DeliveryResult, DeliverySink, Idempotency, SinkDeclaration, SinkDurability,
@@ -126,8 +127,15 @@ impl ArgvSink {
             Ok(argv) => argv,
             Err(refused) => return cannot_take(&refused.to_string()),
         };
-        let completed = self.invocation(argv, intent).run(&Scope::new()).await;
-        answer(&completed.outcome, &completed.stderr)
+        let invocation = self.invocation(argv, intent);
+        // A task of its own: spawning holds a thread up, and another can spawn the next command.
+        let mut run = JoinSet::new();
+        run.spawn(async move { invocation.run(&Scope::new()).await });
+        match run.join_next().await {
+            Some(Ok(completed)) => answer(&completed.outcome, &completed.stderr),
+            Some(Err(ended)) => nothing_known(&ended.to_string()),
+            None => nothing_known("its task is gone"),
+        }
     }
 
     fn invocation(&self, argv: Argv, intent: &DeliveryIntent) -> Invocation {
@@ -169,9 +177,16 @@ impl DeliverySink for ArgvSink {
     ///
     /// # Cancel safety
     ///
-    /// Dropping the future kills the command with its group; what it did until then is not known.
+    /// Dropping the future kills the command with its group, at once or when the runtime has had its
+    /// next turn; what it did until then is not known.
     fn deliver<'a>(&'a self, intent: &'a DeliveryIntent) -> BoxFuture<'a, DeliveryResult> {
         self.run(intent).boxed()
+    }
+}
+
+fn nothing_known(why: &str) -> DeliveryResult {
+    DeliveryResult::Unknown {
+        error: format!("nothing is known of the command: {why}"),
     }
 }
 

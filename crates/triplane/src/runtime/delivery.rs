@@ -1,18 +1,12 @@
 //! The task that conveys committed intents while the runtime goes on.
 
 use std::fmt;
-use std::pin::pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use futures::future::select;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
-use triplane_state::{DeliveryTally, DeliveryWorker};
-
-/// How long the task waits for a commit of this process before it looks for those of others and
-/// for retries that have come due.
-const LOOK_EVERY: Duration = Duration::from_millis(100);
+use triplane_state::{DeliveryTally, DeliveryWorker, StateError};
 
 /// A running delivery task.
 pub(crate) struct DeliveryTask {
@@ -63,30 +57,21 @@ impl Shared {
         *self.tally.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn add(&self, done: DeliveryTally) {
-        self.tally
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .add(done);
+    fn hear(&self, told: Result<DeliveryTally, &StateError>) {
+        let mut tally = self.tally.lock().unwrap_or_else(PoisonError::into_inner);
+        match told {
+            Ok(done) => tally.add(done),
+            Err(error) => tracing::warn!(%error, "deliveries wait: the store cannot be used"),
+        }
     }
 }
 
 async fn run(worker: DeliveryWorker, shared: Arc<Shared>, mut stopped: watch::Receiver<bool>) {
-    loop {
-        // Read before the delivery: what was committed before the stop is conveyed once more.
-        let last = *stopped.borrow_and_update();
-        match worker.deliver_due().await {
-            Ok(done) => shared.add(done),
-            Err(error) => tracing::warn!(%error, "deliveries wait: the store cannot be used"),
-        }
-        if last {
-            return;
-        }
-        let committed = pin!(worker.enqueued());
-        let stopping = pin!(stopped.changed());
-        // Whichever comes first, the next thing to do is to look.
-        let _reason = tokio::time::timeout(LOOK_EVERY, select(committed, stopping)).await;
-    }
+    // An error of the wait: whoever could tell is gone, which is a stop too.
+    let stop = async { drop(stopped.wait_for(|stop| *stop).await) };
+    worker.watch(stop, |told| shared.hear(told)).await;
+    // What was committed before the stop is conveyed once more.
+    shared.hear(worker.deliver_due().await.as_ref().copied());
 }
 
 impl Drop for DeliveryTask {

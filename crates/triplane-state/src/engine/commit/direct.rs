@@ -56,9 +56,7 @@ pub(crate) const SNAPSHOT: &str = "SELECT id FROM delivery_snapshot WHERE digest
 
 fn look_up(connection: &Connection, works: &[WorkRef<'_>]) -> rusqlite::Result<Lookup> {
     let mut lookup = Lookup {
-        highest: connection
-            .prepare_cached(HIGHEST)?
-            .query_row([], highest)?,
+        highest: connection.prepare_cached(HIGHEST)?.query_row([], highest)?,
         ..Lookup::default()
     };
     let mut on_record = connection.prepare_cached(ON_RECORD)?;
@@ -67,11 +65,14 @@ fn look_up(connection: &Connection, works: &[WorkRef<'_>]) -> rusqlite::Result<L
     let mut purged = connection.prepare_cached(PURGED)?;
     let mut snapshot = connection.prepare_cached(SNAPSHOT)?;
     for work in works {
+        // The first identity is the fact's key. When nobody has it, the others are not asked for.
         for identity in identities(work.fact) {
             let read = |row: &Row<'_>| on_record_row(row, &identity);
-            if let Some(found) = on_record.query_row([&identity], read).optional()? {
-                lookup.on_record.insert(identity, found);
-            }
+            match on_record.query_row([&identity], read).optional()? {
+                Some(found) => lookup.on_record.insert(identity, found),
+                None if identity == work.fact.identity.key => break,
+                None => continue,
+            };
         }
         for name in sessions_of(work) {
             if lookup.sessions.contains_key(name) {

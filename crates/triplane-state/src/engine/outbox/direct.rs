@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 use crate::delivery::DeliveryIntent;
 use crate::engine::outbox::change::{Change, Past, storable};
 use crate::engine::outbox::claim::{
-    AHEAD, BATCH_MAX, ClaimRequest, Claimed, ClaimedAttempt, Due, plan,
+    AHEAD, BATCH_MAX, ClaimRequest, Claimed, ClaimedAttempt, Due, IS_DUE, LEASED, LeasedRow, plan,
 };
 use crate::engine::outbox::load::{Loaded, delivery_key, unreadable};
 use crate::engine::outbox::settle::Unsendable;
@@ -179,6 +179,37 @@ fn read_due(row: &Row<'_>) -> rusqlite::Result<Due> {
         lease_boot_us: row.get(10)?,
         payload_bytes: row.get(11)?,
     })
+}
+
+/// Whether a claim for `sink` would find something.
+pub(crate) fn is_due_direct(
+    connection: &Connection,
+    sink: &str,
+    now_us: i64,
+) -> rusqlite::Result<bool> {
+    connection
+        .prepare_cached(IS_DUE)?
+        .query_row(params![sink, now_us], |row| row.get(0))
+}
+
+/// Every lease that somebody holds.
+pub(crate) fn leased_direct(connection: &Connection) -> rusqlite::Result<Vec<LeasedRow>> {
+    let mut select = connection.prepare_cached(LEASED)?;
+    let leased = select.query_map([], |row| {
+        Ok(LeasedRow {
+            claimed: ClaimedAttempt {
+                id: row.get(0)?,
+                attempt: row.get(1)?,
+                failures: row.get(2)?,
+                interrupted: row.get(3)?,
+                unacked: row.get(6)?,
+                ack_token: None,
+            },
+            holder: row.get(4)?,
+            created_at_us: row.get(5)?,
+        })
+    })?;
+    leased.collect()
 }
 
 pub(crate) const LOAD: &str = "\

@@ -15,7 +15,7 @@ use crate::engine::outbox::claim::{
     Boot, ClaimRequest, Claimed, ClaimedAttempt, LeasedRow, claim, is_due,
 };
 use crate::engine::outbox::convey::convey;
-use crate::engine::outbox::direct::{load_direct, turn_direct};
+use crate::engine::outbox::direct::{is_due_direct, leased_direct, load_direct, turn_direct};
 use crate::engine::outbox::load::load;
 use crate::engine::outbox::read::backlog;
 use crate::engine::outbox::registration::SinkRegistration;
@@ -251,7 +251,12 @@ impl DeliveryWorker {
     /// Whether a claim for `sink` would find something.
     async fn is_due(&self, sink: &str) -> Result<bool, StateError> {
         let now_us = self.connections.now_us();
-        let mut reader = self.connections.readers.lend().await?;
+        let (readers, name) = (&self.connections.readers, sink.to_owned());
+        let found = readers.direct(move |connection| is_due_direct(connection, &name, now_us));
+        if let Some(found) = found.await {
+            return Ok(found);
+        }
+        let mut reader = readers.lend().await?;
         let found = is_due(&mut reader, sink, now_us).await;
         found.map_err(|error| self.connections.failure(error))
     }
@@ -281,7 +286,9 @@ impl DeliveryWorker {
         let writer = &self.connections.writer;
         let turned = writer
             .direct(move |connection| turn_direct(connection, &settled, wanted.as_deref(), now_us));
-        let (held, claimed) = if let Some(turned) = turned.await? { turned } else {
+        let (held, claimed) = if let Some(turned) = turned.await? {
+            turned
+        } else {
             let settled = Arc::clone(&changes);
             writer
                 .transaction(|connection| {
@@ -315,7 +322,9 @@ impl DeliveryWorker {
         let (id, wanted) = (store_id.to_owned(), attempts.to_vec());
         let readers = &self.connections.readers;
         let loaded = readers.direct(move |connection| load_direct(connection, &id, &wanted));
-        let loaded = if let Some(loaded) = loaded.await { loaded } else {
+        let loaded = if let Some(loaded) = loaded.await {
+            loaded
+        } else {
             let mut reader = readers.lend().await?;
             load(&mut reader, store_id, attempts)
                 .await
@@ -354,8 +363,11 @@ impl DeliveryWorker {
     /// Ends the leases of processes that are proven dead, so that their intents are due at once.
     async fn void_dead_leases(&self) -> Result<DeliveryTally, StateError> {
         let mut tally = DeliveryTally::default();
-        let held = {
-            let mut reader = self.connections.readers.lend().await?;
+        let readers = &self.connections.readers;
+        let held = if let Some(held) = readers.direct(leased_direct).await {
+            held
+        } else {
+            let mut reader = readers.lend().await?;
             LeasedRow::read_all(&mut reader)
                 .await
                 .map_err(|error| self.connections.failure(error))?

@@ -17,10 +17,13 @@ use crate::error::StateError;
 const SQLITE_OLDEST: &str = "3.51.3";
 const _: () = assert!(libsqlite3_sys::SQLITE_VERSION_NUMBER >= 3_051_003);
 
-/// The log is emptied into the database at this many pages of 4 KiB, and one that a large
-/// transaction has stretched is cut to as many bytes.
-pub(crate) const LOG_PAGES_MAX: u32 = 800;
-pub(crate) const LOG_BYTES_MAX: u32 = LOG_PAGES_MAX * 4_096;
+/// The log is emptied into the database at this many pages of 4 KiB. A commit changes the last page of
+/// some twenty trees, and each page is written back once however often it stands in the log: with a
+/// fifth of this, writing back took longer than committing.
+pub(crate) const LOG_PAGES_MAX: u32 = 4_000;
+/// A log that a large transaction has stretched is cut to as many bytes when it begins anew. More than
+/// the pages above and what the commit that passes them brings, or each log would be cut and grown.
+pub(crate) const LOG_BYTES_MAX: u32 = 20 << 20;
 
 /// A larger log is not kept: opening the store reads it, a fifth of a millisecond for this much.
 const LOG_BYTES_KEPT: u64 = 400 << 10;

@@ -118,7 +118,9 @@ pub(crate) fn transaction<T>(
         }
     }
     let ran = body(connection).and_then(|value| execute(connection, "COMMIT").map(|()| value));
-    if let Ok(value) = ran { Ran::Committed(value) } else {
+    if let Ok(value) = ran {
+        Ran::Committed(value)
+    } else {
         // SQLite has undone it already when the error was one of the worst.
         execute(connection, "ROLLBACK").ok();
         Ran::Failed

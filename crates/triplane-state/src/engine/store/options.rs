@@ -43,7 +43,7 @@ pub enum Synchronous {
 /// How long a program keeps its store open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Lifetime {
-    /// It works with the store for a while. The write-ahead log may grow to 4 MiB, and closing
+    /// It works with the store for a while. The write-ahead log may grow to 20 MiB, and closing
     /// empties it into the database.
     #[default]
     Long,
