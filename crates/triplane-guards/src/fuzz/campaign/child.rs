@@ -8,7 +8,7 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-use crate::fuzz::campaign::trial::{Body, SUM, TRIED, try_inputs};
+use crate::fuzz::campaign::trial::{Body, SUM, try_inputs};
 
 /// Set for the child: the file for the input that it tries.
 const LAST: &str = "TRIPLANE_FUZZ_LAST";
@@ -52,18 +52,18 @@ impl Campaign {
             return Ok(());
         }
         let last = self.last();
-        let mut child = self.child(&last);
+        // What the child builds goes with it, however it ends.
+        let temporary = tempfile::tempdir().expect("a temporary folder");
+        let mut child = self.child(&last, temporary.path());
         let ended = listen(&mut child, patience);
         if ended.is_err() {
             child.kill().expect("a child");
         }
         let status = child.wait().expect("a child");
         let sum = match ended {
-            Ok(Some(sum)) if status.success() => sum,
-            Ok(_) => return Err(format!("{status}; the last input is {}", told(&last))),
-            Err(Stuck) => {
-                return Err(format!("no end after {patience:?}: {}", told(&last)));
-            }
+            Ok(Some(sum)) => sum,
+            Ok(None) => return Err(format!("{status}; the last input is {}", told(&last))),
+            Err(Stuck) => return Err(format!("no end after {patience:?}: {}", told(&last))),
         };
         #[expect(
             clippy::print_stdout,
@@ -72,7 +72,12 @@ impl Campaign {
         {
             println!("{sum}");
         }
-        fs::remove_file(&last).map_err(|error| format!("{}: {error}", last.display()))
+        fs::remove_file(&last).map_err(|error| format!("{}: {error}", last.display()))?;
+        if status.success() {
+            Ok(())
+        } else {
+            Err(format!("{status}; what was slow is told above"))
+        }
     }
 
     /// The file that keeps the input under way. It stays when the input is a finding.
@@ -87,7 +92,7 @@ impl Campaign {
         clippy::disallowed_methods,
         reason = "the crate of guards spawns nothing; its test runs itself, which no other crate can"
     )]
-    fn child(&self, last: &Path) -> Child {
+    fn child(&self, last: &Path, temporary: &Path) -> Child {
         let program = std::env::current_exe().expect("this program");
         Command::new(program)
             .args([
@@ -96,6 +101,7 @@ impl Campaign {
                 "--nocapture",
             ])
             .env(LAST, last)
+            .env("TMPDIR", temporary)
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .spawn()
@@ -122,9 +128,7 @@ fn listen(child: &mut Child, patience: Duration) -> Result<Option<String>, Stuck
     loop {
         match told.recv_timeout(patience) {
             Ok(line) => {
-                if line != TRIED
-                    && let Some((_, text)) = line.split_once(SUM)
-                {
+                if let Some((_, text)) = line.split_once(SUM) {
                     sum = Some(text.to_owned());
                 }
             }

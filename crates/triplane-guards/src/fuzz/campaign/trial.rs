@@ -60,7 +60,7 @@ pub(super) fn try_inputs(
         let took = body(&input);
         tried += 1;
         // Past libtest, which would keep it.
-        writeln!(out, "{TRIED}").expect("the parent reads");
+        writeln!(out, "fuzz: tried").expect("the parent reads");
         slowest = slowest.max(took);
         if campaign.is_some() && took > SLOW && slow.len() < SLOW_TOLD_MAX {
             // The second time there is nothing left to build and to learn.
@@ -79,11 +79,8 @@ pub(super) fn try_inputs(
     assert!(slow.is_empty(), "slow inputs:\n{}", slow.join("\n"));
 }
 
-/// The line that tells that an input is done.
-pub(super) const TRIED: &str = "fuzz: tried";
-
 /// How the last line begins.
-pub(super) const SUM: &str = "fuzz: ";
+pub(super) const SUM: &str = "fuzz: in all, ";
 
 fn limit_memory() {
     let limit = Rlimit {
