@@ -15,6 +15,7 @@ mod workspace;
 mod layers;
 mod unused;
 mod api;
+mod crash;
 mod ci;
 mod bench;
 mod conformance;
@@ -33,12 +34,16 @@ cargo xtask unused        dependencies that a manifest names and no source uses
 cargo xtask api [--write]  the public interface of the facade beside its list; --write: renew the list
 cargo xtask conformance … the legacy names beside what was recorded, and the matrix that gates them
 cargo xtask bench …       what things take: kernel, guards, hook, replay, state
+cargo xtask crash …       kills processes in the middle of their work and judges what they leave
 cargo xtask downstream    each layer by itself, built outside the workspace: what it pulls, and a run
 ";
 
 fn main() -> ExitCode {
     if let Some(rustdoc) = std::env::var_os(api::STANDS_IN_FOR) {
         return ended(api::stand_in(rustdoc));
+    }
+    if std::env::var_os(crash::STANDS_IN).is_some() {
+        return ended(crash::stand_in());
     }
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
@@ -68,6 +73,7 @@ fn run(arguments: &[&str]) -> anyhow::Result<ExitCode> {
         ["api", rest @ ..] => api::run(&Workspace::here()?, rest),
         ["downstream"] => ci::downstream(&Workspace::here()?),
         ["conformance", rest @ ..] => conformance::run(&Workspace::here()?, rest),
+        ["crash", rest @ ..] => crash::run(&Workspace::here()?, rest),
         ["bench", rest @ ..] => bench::run(&Workspace::here()?, rest),
         other => bail!("no such command: {}\n\n{COMMANDS}", other.join(" ")),
     }

@@ -17,6 +17,8 @@
 //! [`profile`] (the policies of old mechanisms by name). Interception and dispatch do not see each
 //! other, and nothing here knows tools, databases or wire formats.
 
+#[doc(hidden)]
+pub mod failpoint;
 mod sync;
 pub mod declare;
 pub mod name;

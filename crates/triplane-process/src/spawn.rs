@@ -141,6 +141,7 @@ impl Invocation {
         let mut stdout = Captured::with_limit(self.limits.output_bytes_max);
         let mut stderr = stdout.clone();
         let outcome = match self.spawn() {
+            Err(_) if triplane_kernel::planted!("lost_when_spawn_fails") => Outcome::Exited(0),
             Err(error) => Outcome::SpawnFailed(error),
             Ok((child, leader)) => {
                 self.follow(child, leader, scope, &mut stdout, &mut stderr)
@@ -177,7 +178,9 @@ impl Invocation {
             Stdio::null()
         });
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        triplane_kernel::failpoint!("spawn.before");
         let child = command.spawn()?;
+        triplane_kernel::failpoint!("spawn.after");
         let id = child
             .id()
             .and_then(|id| Pid::from_raw(i32::try_from(id).ok()?));
@@ -211,9 +214,11 @@ impl Invocation {
             // A process of the group may still be writing what the leader began.
             finish(streams.as_mut(), self.limits.drain).await;
         }
+        triplane_kernel::failpoint!("spawn.exited");
         group.kill();
         finish(streams.as_mut(), self.limits.drain).await;
         let status = timeout(self.limits.drain, child.wait()).await;
+        triplane_kernel::failpoint!("spawn.reaped");
         match (end, status) {
             (End::TimedOut, _) => Outcome::TimedOut,
             (End::Cancelled(cause), _) => Outcome::Cancelled(cause),

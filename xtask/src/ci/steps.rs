@@ -13,7 +13,7 @@ use crate::ci::step::Outcome::{Passed, Skipped};
 use crate::ci::step::{Outcome, Step};
 use crate::ci::tools::{DENY, NEXTEST};
 use crate::finding::{Finding, failures};
-use crate::{api, layers, unused};
+use crate::{api, crash, layers, unused};
 
 /// Every step in the order in which they run.
 ///
@@ -39,6 +39,7 @@ pub(crate) const STEPS: &[Step] = &[
     Step::new("build", Fast, build),
     Step::new("doc tests", Whole, doc_tests),
     Step::new("conformance", Whole, conformance),
+    Step::new("crash", Whole, kills),
     Step::new("tests", Fast, tests),
 ];
 
@@ -65,6 +66,9 @@ fn format(shop: &mut Shop<'_>) -> anyhow::Result<Outcome> {
 }
 
 fn lint(shop: &mut Shop<'_>) -> anyhow::Result<Outcome> {
+    // What is compiled for the crash campaign only.
+    let crash = shop.cargo("clippy --all-features --locked --package triplane-crash");
+    crash.args("-- -D warnings --cfg triplane_crash").run()?;
     passed(
         shop.cargo("clippy --all-targets")
             .args(EVERYTHING)
@@ -180,6 +184,16 @@ fn conformance(shop: &mut Shop<'_>) -> anyhow::Result<Outcome> {
     let built = shop.target_folder.join("debug");
     let run = shop.program(built.join("triplane-conformance"));
     passed(run.env("TRIPLANE_BIN", built.join("triplane")))
+}
+
+/// A hundred kills, every label, and whether the campaign finds what is planted.
+fn kills(shop: &mut Shop<'_>) -> anyhow::Result<Outcome> {
+    for arguments in [&["--labels"][..], &["--iterations", "100"], &["--planted"]] {
+        if crash::campaign(shop.workspace, arguments)? != Some(0) {
+            bail!("cargo xtask crash {} found something", arguments.join(" "));
+        }
+    }
+    Ok(Passed)
 }
 
 fn tests(shop: &mut Shop<'_>) -> anyhow::Result<Outcome> {

@@ -58,10 +58,22 @@ const ARROWS: &[(&str, &[Arrow])] = &[
         ],
     ),
     ("triplane-conformance", EVERYTHING),
+    ("triplane-referee", &[]),
+    ("triplane-crash", &CRASH),
     ("triplane-tests", EVERYTHING),
     ("triplane-bench", EVERYTHING),
     ("triplane-bench-state", EVERYTHING),
     ("xtask", EVERYTHING),
+];
+
+/// What the crash campaign kills, and who judges it afterwards.
+const CRASH: [Arrow; 6] = [
+    to("triplane-kernel"),
+    to("triplane-signals"),
+    to("triplane-state"),
+    to("triplane-process"),
+    to("triplane-sinks"),
+    to("triplane-referee"),
 ];
 
 const TESTKIT: &str = "triplane-testkit";

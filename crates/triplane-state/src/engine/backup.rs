@@ -63,6 +63,7 @@ pub(crate) async fn backup(
     // Nothing was written to the original.
     source.close().await.ok();
     copied.map_err(|error| at(&draft.path, &to, error))?;
+    triplane_kernel::failpoint!("backup.copied");
 
     let failed = |error| at(&draft.path, &to, error);
     let mut copy = SqliteConnectOptions::new()
@@ -88,7 +89,9 @@ pub(crate) async fn backup(
     if let Some(says) = says {
         return Err(StateError::BackupUnsound { path: to, says });
     }
+    triplane_kernel::failpoint!("backup.checked");
     let bytes = draft.put(&to)?;
+    triplane_kernel::failpoint!("backup.placed");
     Ok(StoreBackup {
         path: to,
         bytes,

@@ -65,6 +65,9 @@ impl LeaseHolder {
 
     /// Whether the holder in the stored form `text` is proven dead, as seen from this process.
     pub(crate) fn is_dead(&self, text: &str) -> bool {
+        if triplane_kernel::planted!("lease_taken_from_the_living") {
+            return true;
+        }
         self.comparable(text)
             .is_some_and(|holder| match look_up(holder.pid) {
                 Sight::Running { started } => started != holder.started,

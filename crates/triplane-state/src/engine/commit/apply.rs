@@ -30,17 +30,21 @@ pub(crate) async fn apply(
     now_us: i64,
 ) -> Result<Vec<Committed>, sqlx::Error> {
     let lookup = Lookup::read(connection, works).await?;
+    triplane_kernel::failpoint!("commit.looked_up");
     let (answers, rows) = plan(lookup, works, now_us);
     rows.insert(connection, now_us).await?;
+    triplane_kernel::failpoint!("commit.rows_written");
     Ok(answers)
 }
 
 /// Decides what is to be written, given what stands in the store.
 pub(crate) fn plan<'w>(
-    lookup: Lookup,
+    #[cfg_attr(not(triplane_crash), expect(unused_mut))] mut lookup: Lookup,
     works: &[WorkRef<'w>],
     now_us: i64,
 ) -> (Vec<Committed>, NewRows<'w>) {
+    #[cfg(triplane_crash)]
+    crate::engine::commit::planted::mislead(&mut lookup, works);
     let mut plan = Plan {
         lookup,
         now_us,
@@ -97,6 +101,9 @@ impl<'w> Plan<'w> {
                 .as_ref()
                 .and_then(|key| self.lookup.dedup.get(key));
             let (id, enqueued) = before.copied().unwrap_or((intent.id, Enqueued::New));
+            if enqueued != Enqueued::New {
+                triplane_kernel::failpoint!("commit.dedup_hit");
+            }
             if enqueued == Enqueued::New {
                 self.lookup.highest.intent += 1;
                 let snapshot = self.snapshot(snapshot);

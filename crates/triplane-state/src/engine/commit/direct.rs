@@ -23,8 +23,10 @@ pub(crate) fn apply_direct(
     now_us: i64,
 ) -> rusqlite::Result<Vec<Committed>> {
     let lookup = look_up(connection, works)?;
+    triplane_kernel::failpoint!("direct.looked_up");
     let (answers, rows) = plan(lookup, works, now_us);
     insert(connection, &rows, now_us)?;
+    triplane_kernel::failpoint!("direct.rows_written");
     Ok(answers)
 }
 
@@ -227,6 +229,7 @@ fn insert(connection: &Connection, rows: &NewRows<'_>, now_us: i64) -> rusqlite:
             row.payload.body.get(),
         ])?;
     }
+    triplane_kernel::failpoint!("direct.signals_written");
     insert_intents(connection, rows, now_us)
 }
 

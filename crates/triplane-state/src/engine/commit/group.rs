@@ -5,6 +5,8 @@ use std::sync::Arc;
 
 use crate::engine::commit::apply::apply;
 use crate::engine::commit::direct::apply_direct;
+#[cfg(triplane_crash)]
+use crate::engine::commit::planted;
 use crate::engine::commit::receipt::Committed;
 use crate::engine::commit::work::{ROWS_MAX, Work};
 use crate::engine::store::Connections;
@@ -64,6 +66,8 @@ async fn commit(
     works: &Arc<[Work]>,
     group: Range<usize>,
 ) -> Result<Vec<Committed>, StateError> {
+    #[cfg(triplane_crash)]
+    planted::read_ends(connections, &works[group.clone()]).await;
     let now_us = connections.now_us();
     let (here, units) = (Arc::clone(works), group.clone());
     let committed = connections.writer.direct(move |connection| {

@@ -72,6 +72,7 @@ impl HeldWriter {
                         Box::pin(obey(connection, receiver, held_max, now_us))
                     })
                     .await?;
+                triplane_kernel::failpoint!("held.committed");
                 if has_intents(&committed) {
                     connections.enqueued.notify_one();
                 }
@@ -121,11 +122,13 @@ async fn obey(
             Ok(None) => return Err(Undo::Because(StateError::Closed)),
             Ok(Some(Order::Run(statement, answer))) => {
                 let ran = run(connection, statement).await?;
+                triplane_kernel::failpoint!("held.owner_written");
                 // An owner that no longer waits drops its unit next.
                 answer.send(ran).ok();
             }
             Ok(Some(Order::Commit(work))) => {
                 let mut answers = apply(connection, &[work.lend()], now_us).await?;
+                triplane_kernel::failpoint!("held.staged");
                 return Ok(answers.remove(0));
             }
         }

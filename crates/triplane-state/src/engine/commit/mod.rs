@@ -20,9 +20,13 @@ mod work;
 mod identity;
 mod lookup;
 mod rows;
+#[cfg(triplane_crash)]
+mod planted;
 mod apply;
 mod direct;
 mod group;
+#[cfg(triplane_crash)]
+mod rehearsal;
 mod queue;
 mod held;
 mod unit;

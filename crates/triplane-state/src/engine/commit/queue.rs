@@ -16,6 +16,8 @@ use tokio::task::JoinHandle;
 use crate::engine::capture::Capture;
 use crate::engine::commit::group::{Answers, GROUP_MAX, commit_group, groups, refuse};
 use crate::engine::commit::receipt::{Committed, has_intents};
+#[cfg(triplane_crash)]
+use crate::engine::commit::rehearsal::rehearse;
 use crate::engine::commit::work::Work;
 use crate::engine::store::Connections;
 use crate::error::StateError;
@@ -163,20 +165,31 @@ async fn run(
         for group in groups(&works) {
             let answers = match &given_up {
                 Some(error) => refuse(error, group.len()),
+                #[cfg(triplane_crash)]
+                None if triplane_kernel::planted!("receipt_before_commit") => {
+                    let early = rehearse(&connections, &works, group.clone()).await;
+                    for (answer, asker) in early.into_iter().zip(askers.by_ref()) {
+                        asker.tell(answer);
+                    }
+                    commit_group(&connections, &works, group).await
+                }
                 None => commit_group(&connections, &works, group).await,
             };
             if stopping.load(Ordering::Relaxed) {
                 // Closing waits for a locked store once, not once for each group.
                 given_up = given_up.or_else(|| busy(&answers));
             }
+            triplane_kernel::failpoint!("commit.committed");
             if answers.iter().flatten().any(has_intents) {
                 connections.enqueued.notify_one();
             }
             let refused = answers.iter().filter_map(|answer| answer.as_ref().err());
             refused.for_each(|error| capture.note(1, error));
             let worked = answers.iter().any(Result::is_ok);
+            triplane_kernel::failpoint!("commit.before_receipt");
             for (answer, asker) in answers.into_iter().zip(askers.by_ref()) {
                 asker.tell(answer);
+                triplane_kernel::failpoint!("commit.receipt_given");
             }
             if worked {
                 capture.committed().await;

@@ -60,8 +60,14 @@ impl NewRows<'_> {
         let mut query = QueryBuilder::new("");
         self.push_sessions(&mut query, now_us);
         self.push_operations(&mut query, now_us);
+        if triplane_kernel::planted!("audit_in_second_transaction") {
+            query.push("COMMIT; BEGIN IMMEDIATE;");
+        }
         self.push_audits(&mut query);
         self.push_signals(&mut query);
+        if triplane_kernel::planted!("intent_outside_transaction") {
+            query.push("COMMIT; BEGIN IMMEDIATE;");
+        }
         self.push_snapshots(&mut query);
         self.push_intents(&mut query, now_us);
         query.build().execute(connection).await?;

@@ -69,6 +69,9 @@ impl UnitOfWork {
             .stage(&self.fact, &mut self.staged)
             .map_err(StateError::from)
             .and_then(|refs| check(&self.staged, bytes_max).map(|()| refs));
+        #[cfg(triplane_crash)]
+        crate::engine::commit::planted::remember(&self.staged);
+        triplane_kernel::failpoint!("unit.staged");
         staged.inspect_err(|error| {
             self.queue.capture().note(1, error);
             self.refused = Some(error.clone());
@@ -143,6 +146,7 @@ impl UnitOfWork {
     /// writer, may still be committed.
     pub async fn submit(mut self) -> Result<Submitted, StateError> {
         self.ready()?;
+        triplane_kernel::failpoint!("unit.submitted");
         let work = Work::new(self.fact, self.staged);
         let pending = match self.held.take() {
             None => self.queue.push(work).await?,

@@ -118,7 +118,9 @@ pub(crate) async fn acknowledge(
             now_us,
         )
     };
+    triplane_kernel::failpoint!("ack.before_change");
     // The row was read under the same lock, so the change holds.
     apply_changes(connection, &[change], now_us).await?;
+    triplane_kernel::failpoint!("ack.changed");
     Ok(Acknowledgement::Acked { attempt })
 }

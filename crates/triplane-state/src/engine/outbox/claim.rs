@@ -131,7 +131,9 @@ pub(crate) async fn claim(
 ) -> Result<Claimed, sqlx::Error> {
     let found = due(connection, request, now_us).await?;
     let plan = plan(found, request, now_us);
+    triplane_kernel::failpoint!("claim.before_change");
     let held = apply_changes(connection, &plan.changes, now_us).await?;
+    triplane_kernel::failpoint!("claim.changed");
     let (tokens, rows) = plan.tokens(&held);
     if !rows.is_empty() {
         sqlx::query(ISSUE)
@@ -139,6 +141,7 @@ pub(crate) async fn claim(
             .execute(connection)
             .await?;
     }
+    triplane_kernel::failpoint!("claim.tokens_issued");
     Ok(plan.claimed(&held, &tokens))
 }
 
@@ -179,6 +182,9 @@ pub(crate) fn plan(found: Vec<Due>, request: &ClaimRequest, now_us: i64) -> Clai
     let lease_boot_us = request.boot.as_ref().map(|boot| boot.now_us);
     let lease_boot_us = lease_boot_us.map(|since_us| since_us.saturating_add(micros(lease)));
     for change in &mut changes {
+        if triplane_kernel::planted!("claim_without_lease") {
+            break;
+        }
         if change.to == OutboxStatus::Delivering {
             change.next_attempt_at_us = lease_end_us;
             change.lease_boot_us = lease_boot_us;
@@ -288,6 +294,9 @@ impl Due {
         let boot = request.boot.as_ref()?;
         let (holder, end_us) = (self.lease_holder.as_ref()?, self.lease_boot_us?);
         let (taken_in, _process) = holder.split_once('/')?;
+        if triplane_kernel::planted!("lease_on_wall_clock") {
+            return None;
+        }
         let left_us = end_us.saturating_sub(boot.now_us);
         (taken_in == boot.id && left_us > 0).then_some(left_us)
     }
@@ -307,7 +316,12 @@ impl Due {
         };
         let claims = to == OutboxStatus::Delivering;
         Change {
-            attempt: self.attempt + u32::from(claims),
+            attempt: self.attempt
+                + u32::from(
+                    claims
+                        && !(self.failures > 0
+                            && triplane_kernel::planted!("retry_without_new_attempt")),
+                ),
             failures: self.failures,
             interrupted,
             unacked: self.unacked,

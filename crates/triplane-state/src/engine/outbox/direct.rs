@@ -25,10 +25,12 @@ pub(crate) fn turn_direct(
     now_us: i64,
 ) -> rusqlite::Result<(HashSet<i64>, Claimed)> {
     let held = apply_changes(connection, settled, now_us)?;
+    triplane_kernel::failpoint!("direct.settled");
     let claimed = match request {
         Some(request) => claim(connection, request, now_us)?,
         None => Claimed::default(),
     };
+    triplane_kernel::failpoint!("direct.claimed");
     Ok((held, claimed))
 }
 

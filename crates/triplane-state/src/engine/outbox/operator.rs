@@ -204,6 +204,7 @@ pub(crate) async fn retry(
         })
         .collect();
     apply_changes(connection, &changes, now_us).await?;
+    triplane_kernel::failpoint!("retry.changed");
     Ok(report)
 }
 
@@ -235,9 +236,14 @@ pub(crate) async fn purge(
     if meant.is_empty() {
         return Ok(report);
     }
+    triplane_kernel::failpoint!("purge.before");
     let keys: Vec<Value> = meant.iter().map(|it| it.id.into()).collect();
     let purge = Uuid::now_v7().to_string();
-    sqlx::query(AssertSqlSafe(PURGE))
+    let mut statements = PURGE;
+    if triplane_kernel::planted!("purge_without_audit") {
+        statements = PURGE.rsplit("; ").next().unwrap_or(PURGE);
+    }
+    sqlx::query(AssertSqlSafe(statements))
         .bind(Value::Array(keys).to_string())
         .bind(now_us)
         .bind(&purge)
@@ -245,6 +251,7 @@ pub(crate) async fn purge(
         .bind(json!(selection).to_string())
         .execute(connection)
         .await?;
+    triplane_kernel::failpoint!("purge.written");
     report.purge = Some(purge);
     Ok(report)
 }

@@ -111,6 +111,7 @@ fn again(
     retry: RetryPolicy,
 ) {
     change.failures += 1;
+    triplane_kernel::failpoint!("settle.retry_decided");
     let Some(wait) = wait(change, retry) else {
         return give_up(change, Reason::MaxAttempts, error);
     };

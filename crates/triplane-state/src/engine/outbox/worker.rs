@@ -225,7 +225,9 @@ impl DeliveryWorker {
                 }
                 Rounds::UntilIdle | Rounds::IfDue | Rounds::One => Claims::Nothing,
             };
+            triplane_kernel::failpoint!("settle.before");
             claimed = self.turn(name, settled, claims, &mut tally).await?;
+            triplane_kernel::failpoint!("settle.after");
         }
         Ok(tally)
     }
@@ -294,6 +296,7 @@ impl DeliveryWorker {
                 .transaction(|connection| {
                     Box::pin(async move {
                         let held = apply_changes(connection, &settled, now_us).await?;
+                        triplane_kernel::failpoint!("settle.changed");
                         let claimed = match request {
                             Some(request) => claim(connection, &request, now_us).await?,
                             None => Claimed::default(),
@@ -303,6 +306,7 @@ impl DeliveryWorker {
                 })
                 .await?
         };
+        triplane_kernel::failpoint!("turn.committed");
         tally.count(&changes, &held);
         tally.expired += claimed.expired;
         tally.dead_lettered += claimed.dead_lettered;
@@ -344,7 +348,9 @@ impl DeliveryWorker {
                 Err(reason) => changes.push(unsendable(attempt, reason, self.connections.now_us())),
             }
         }
+        triplane_kernel::failpoint!("send.before");
         let results = convey(sink, &intents, self.attempt_max).await;
+        triplane_kernel::failpoint!("send.answered");
         let now_us = self.connections.now_us();
         let settled = claimed.into_iter().zip(results);
         changes.extend(
@@ -383,7 +389,12 @@ impl DeliveryWorker {
         let changes: Vec<_> = dead
             .map(|row| lease_void(row.claimed, row.created_at_us, self.retry, now_us))
             .collect();
+        if changes.is_empty() {
+            return Ok(tally);
+        }
+        triplane_kernel::failpoint!("lease.before_void");
         self.turn("", changes, Claims::Nothing, &mut tally).await?;
+        triplane_kernel::failpoint!("lease.voided");
         Ok(tally)
     }
 }

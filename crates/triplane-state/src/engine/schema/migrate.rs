@@ -63,12 +63,18 @@ pub(crate) async fn migrate(
     now_us: i64,
 ) -> Result<i64, sqlx::Error> {
     let mut transaction = connection.begin_with("BEGIN IMMEDIATE").await?;
+    triplane_kernel::failpoint!("migrate.begun");
     let found: i64 = sqlx::query("PRAGMA user_version")
         .fetch_one(&mut *transaction)
         .await?
         .try_get(0)?;
     for step in MIGRATIONS.iter().filter(|step| step.version > found) {
-        sqlx::raw_sql(step.sql).execute(&mut *transaction).await?;
+        let mut sql = step.sql;
+        if triplane_kernel::planted!("version_outside_migration") {
+            sql = sql.rsplit_once("PRAGMA").map_or(sql, |(steps, _)| steps);
+        }
+        sqlx::raw_sql(sql).execute(&mut *transaction).await?;
+        triplane_kernel::failpoint!("migrate.step");
     }
     if found == 0 {
         sqlx::query(
@@ -85,7 +91,15 @@ pub(crate) async fn migrate(
             .execute(&mut *transaction)
             .await?;
     }
+    triplane_kernel::failpoint!("migrate.before_commit");
     transaction.commit().await?;
+    triplane_kernel::failpoint!("migrate.committed");
+    if triplane_kernel::planted!("version_outside_migration") {
+        let late = format!("PRAGMA user_version = {SCHEMA_VERSION}");
+        sqlx::raw_sql(AssertSqlSafe(late))
+            .execute(&mut *connection)
+            .await?;
+    }
     Ok(found.max(SCHEMA_VERSION))
 }
 

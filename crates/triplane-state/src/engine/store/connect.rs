@@ -47,6 +47,7 @@ pub(crate) enum Role {
 /// the file, set when it is made.
 pub(crate) fn connect_options(options: &StoreOptions, role: Role) -> SqliteConnectOptions {
     let synchronous = match options.synchronous {
+        _ if triplane_kernel::planted!("normal_sold_as_power") => SqliteSynchronous::Normal,
         Synchronous::Full => SqliteSynchronous::Full,
         Synchronous::Normal => SqliteSynchronous::Normal,
     };
@@ -196,11 +197,13 @@ impl Settings {
             })
         };
         wanted("journal_mode", "wal", &self.journal_mode)?;
-        wanted(
-            "synchronous",
-            &synchronous.level().to_string(),
-            &self.synchronous.to_string(),
-        )?;
+        if !triplane_kernel::planted!("normal_sold_as_power") {
+            wanted(
+                "synchronous",
+                &synchronous.level().to_string(),
+                &self.synchronous.to_string(),
+            )?;
+        }
         wanted("foreign_keys", "1", &self.foreign_keys.to_string())
     }
 }

@@ -100,7 +100,9 @@ impl Connections {
     pub(crate) async fn close(&self) -> Result<(), StateError> {
         self.readers.close().await;
         let keeper = connect_keeper(&self.options).await;
+        triplane_kernel::failpoint!("close.before_checkpoint");
         let closed = self.writer.close().await;
+        triplane_kernel::failpoint!("close.checkpointed");
         if let Some(keeper) = keeper {
             keeper.close().await.ok();
         }

@@ -144,6 +144,7 @@ async fn build(options: &StoreOptions, lock: &FolderLock) -> Result<(), StateErr
         .journal_mode(SqliteJournalMode::Memory)
         .synchronous(SqliteSynchronous::Off)
         .disable_statement_logging();
+    triplane_kernel::failpoint!("create.drafted");
     let built = async {
         let mut connection = connect.connect().await?;
         let migrated = migrate(&mut connection, options.clock.now_us()).await;
@@ -162,7 +163,9 @@ async fn build(options: &StoreOptions, lock: &FolderLock) -> Result<(), StateErr
     File::open(&draft)
         .and_then(|file| file.sync_all())
         .map_err(|error| file_error("sync", &draft, error))?;
+    triplane_kernel::failpoint!("create.before_rename");
     fs::rename(&draft, path).map_err(|error| file_error("make", path, error))?;
+    triplane_kernel::failpoint!("create.renamed");
     lock.folder
         .sync_all()
         .map_err(|error| file_error("sync the folder of", path, error))

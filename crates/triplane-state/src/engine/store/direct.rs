@@ -117,8 +117,13 @@ pub(crate) fn transaction<T>(
             Err(_) => return Ran::Failed,
         }
     }
-    let ran = body(connection).and_then(|value| execute(connection, "COMMIT").map(|()| value));
+    triplane_kernel::failpoint!("direct.begun");
+    let ran = body(connection).and_then(|value| {
+        triplane_kernel::failpoint!("direct.before_commit");
+        execute(connection, "COMMIT").map(|()| value)
+    });
     if let Ok(value) = ran {
+        triplane_kernel::failpoint!("direct.committed");
         Ran::Committed(value)
     } else {
         // SQLite has undone it already when the error was one of the worst.

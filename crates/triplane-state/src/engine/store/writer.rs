@@ -97,20 +97,26 @@ impl Writer {
         let connection = held.connection.as_mut().ok_or(StateError::Closed)?;
         let patience = Patience::new(self.options.busy_timeout);
         self.file.check(&self.options.path)?;
+        triplane_kernel::failpoint!("tx.before_begin");
         loop {
             let mut transaction = match connection.begin_with("BEGIN IMMEDIATE").await {
                 Ok(transaction) => transaction,
                 Err(error) if is_busy(&error) && patience.is_left() => continue,
                 Err(error) => return Err(self.failure(error, patience.waited())),
             };
+            triplane_kernel::failpoint!("tx.begun");
             let value = match body(&mut transaction).await {
                 Ok(value) => value,
                 Err(Undo::Because(error)) => return Err(error),
                 Err(Undo::Database(error)) => return Err(self.failure(error, patience.waited())),
             };
+            triplane_kernel::failpoint!("tx.before_commit");
             return match transaction.commit().await {
                 // SQLite goes on writing to a file that nobody can open any more.
-                Ok(()) => self.file.check(&self.options.path).map(|()| value),
+                Ok(()) => {
+                    triplane_kernel::failpoint!("tx.committed");
+                    self.file.check(&self.options.path).map(|()| value)
+                }
                 Err(error) => Err(self.failure(error, patience.waited())),
             };
         }

@@ -1,0 +1,63 @@
+//! What the campaign is asked for.
+
+pub(crate) const HELP: &str = "\
+cargo xtask crash [--iterations N] [--seed N] [--lanes N] [--json]
+    kills children at every labelled failpoint in turn and at random instants, N times (2000), and
+    judges the store after every kill and after its recovery
+cargo xtask crash --planted [--seed N] [--json]
+    plants known bugs one at a time: the campaign must find each
+cargo xtask crash --labels
+    works without a kill: every label must be visited
+";
+
+/// What is to be done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Mode {
+    Help,
+    Kills,
+    Planted,
+    Labels,
+}
+
+/// How it is to be done.
+#[derive(Debug, Clone)]
+pub(crate) struct Choice {
+    pub(crate) mode: Mode,
+    /// How many kills.
+    pub(crate) iterations: u64,
+    pub(crate) seed: u64,
+    /// How many runs go on at the same time.
+    pub(crate) lanes: u64,
+    pub(crate) json: bool,
+}
+
+impl Choice {
+    pub(crate) fn read(arguments: &[String]) -> Result<Self, String> {
+        let mut choice = Self {
+            mode: Mode::Kills,
+            iterations: 2_000,
+            seed: 1,
+            lanes: 2,
+            json: false,
+        };
+        let mut left = arguments.iter();
+        while let Some(argument) = left.next() {
+            let mut number = || {
+                let text = left.next().ok_or(format!("{argument} needs a number"))?;
+                text.parse::<u64>()
+                    .map_err(|_error| format!("{argument} needs a number, not {text:?}"))
+            };
+            match argument.as_str() {
+                "--iterations" => choice.iterations = number()?.max(1),
+                "--seed" => choice.seed = number()?,
+                "--lanes" => choice.lanes = number()?.clamp(1, 16),
+                "--json" => choice.json = true,
+                "--labels" => choice.mode = Mode::Labels,
+                "--planted" => choice.mode = Mode::Planted,
+                "--help" | "-h" | "help" => choice.mode = Mode::Help,
+                other => return Err(format!("no such option: {other}")),
+            }
+        }
+        Ok(choice)
+    }
+}
