@@ -15,14 +15,14 @@ pub const CASE_ROOT: &str = "/srv/app";
 /// The home folder that cases are judged with.
 pub const CASE_HOME: &str = "/home/dev";
 
-/// A case of a file that does not hold.
+/// A case of a file that does not hold, or an expression that cannot be asked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BrokenCase {
     /// `file:line:column` of the case.
     pub place: String,
     /// The rule, or the entry, that it stands beside.
     pub id: String,
-    /// The command.
+    /// The command, or the expression.
     pub command: String,
     /// What is wrong with it.
     pub wrong: String,
@@ -70,7 +70,8 @@ impl RuleSet {
     /// The cases of the added files that do not hold, in their order.
     ///
     /// A rule must speak against each of its `deny` cases and against none of its `allow` cases,
-    /// whatever other rules say; an entry must name a command that its rule speaks against. Cases
+    /// whatever other rules say; an entry must name a command that its rule speaks against. An
+    /// expression that is too large to be asked is told beside them, with its rule's place. Cases
     /// are judged in the workspace [`CASE_ROOT`] with the home folder [`CASE_HOME`], and rules of
     /// both sets are asked.
     ///
@@ -83,6 +84,16 @@ impl RuleSet {
         for file in self.files() {
             for declared in &file.content.rules {
                 let id = declared.rule.id.as_ref();
+                if let Some(pattern) = declared.rule.too_large() {
+                    broken.push(BrokenCase {
+                        place: file.place(&declared.span),
+                        id: id.to_owned(),
+                        command: pattern.to_owned(),
+                        wrong: "the expression is too large, so it counts as found in every text: \
+                                repeat less"
+                            .to_owned(),
+                    });
+                }
                 let cases = (declared.deny.iter().map(|case| (case, true)))
                     .chain(declared.allow.iter().map(|case| (case, false)));
                 for (case, denies) in cases {

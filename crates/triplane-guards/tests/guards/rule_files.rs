@@ -343,6 +343,28 @@ fn a_case_that_does_not_hold_is_named_with_its_place() {
 }
 
 #[test]
+fn an_expression_that_is_too_large_is_told_with_its_rule() {
+    let files = Files::new();
+    let large = "programs = [\"deploy\"]\nline = '(?:a{1000}){1000}'";
+    let body = RULE.replace("programs = [\"deploy\"]", large);
+    let file = RuleFile::load(files.write("team.toml", &body)).unwrap();
+    let broken = file.check().unwrap();
+    // Nobody knows what it would have refused, so it speaks; the allowed case has no such option.
+    let found: Vec<_> = (broken.iter())
+        .map(|case| (case.command.as_str(), case.wrong.split(',').next().unwrap()))
+        .collect();
+    assert_eq!(
+        found,
+        [("(?:a{1000}){1000}", "the expression is too large")]
+    );
+    assert!(
+        broken[0].place.ends_with("team.toml:4:6"),
+        "{}",
+        broken[0].place
+    );
+}
+
+#[test]
 fn the_strict_set_refuses_what_the_default_set_knows_to_be_inside() {
     let check = |command: &str| {
         assert_eq!(refused_by(&commands(), &bash(command)), None, "{command}");

@@ -88,20 +88,33 @@ impl Pattern {
     /// Whether the pattern is found in `text`. One that is too large to compile is found in all:
     /// what it would have refused is not known.
     pub(crate) fn matches(&self, text: &str) -> bool {
+        self.compiled().is_none_or(|regex| regex.is_match(text))
+    }
+
+    /// Whether it is too large to compile.
+    pub(crate) fn is_too_large(&self) -> bool {
+        self.compiled().is_none()
+    }
+
+    fn compiled(&self) -> Option<&Regex> {
         let compile = || {
             RegexBuilder::new(&self.source)
                 .size_limit(PATTERN_BYTES_MAX)
                 .build()
                 .ok()
         };
-        self.compiled
-            .get_or_init(compile)
-            .as_ref()
-            .is_none_or(|regex| regex.is_match(text))
+        self.compiled.get_or_init(compile).as_ref()
     }
 }
 
 impl Rule {
+    /// The first of its patterns that is too large, which is found in every text.
+    pub(crate) fn too_large(&self) -> Option<&str> {
+        let patterns = [&self.text, &self.line].into_iter().flatten();
+        let mut large = patterns.filter(|pattern| pattern.is_too_large());
+        large.next().map(|pattern| pattern.source.as_ref())
+    }
+
     /// The rule that a file declares.
     pub(crate) fn of(declared: declared::Rule) -> Self {
         let pattern = |given: toml::Spanned<String>| Pattern::new(given.into_inner().into());
