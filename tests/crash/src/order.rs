@@ -2,7 +2,9 @@
 
 /// The folder with the store and the journals.
 pub const FOLDER: &str = "TRIPLANE_CRASH_FOLDER";
-/// What it does: `work`, `recover` or `receive`.
+/// The folder of the store, when it is another one.
+pub const STORE: &str = "TRIPLANE_CRASH_STORE";
+/// What it does: `older`, `work`, `recover`, `receive`, `fill` or `share`.
 pub const TASK: &str = "TRIPLANE_CRASH_TASK";
 /// A number that the work varies with.
 pub const SEED: &str = "TRIPLANE_CRASH_SEED";
@@ -12,6 +14,11 @@ pub const CLOCK: &str = "TRIPLANE_CRASH_CLOCK_US";
 pub const POINT: &str = "TRIPLANE_CRASH_POINT";
 /// The planted bug.
 pub const BUG: &str = "TRIPLANE_CRASH_BUG";
+
+/// How many facts are told by `fill`.
+pub const COUNT: &str = "TRIPLANE_CRASH_COUNT";
+/// How much faster than time the clock of `fill` and `share` goes.
+pub const FASTER: i64 = 2_000;
 
 /// How long a worker of the children holds one intent, in microseconds: an attempt of 2 s, and the
 /// margin of 5 s.

@@ -15,21 +15,29 @@ pub enum Extent {
     AfterKill,
     /// When the product has opened it again and worked until nothing was left to do.
     Recovered,
+    /// As recovered, and nobody died: a lease of one worker ended by time before another claimed.
+    Shared,
 }
 
-/// Judges the store in `folder`: `state.db`, with `journal.jsonl` and `received.jsonl` beside it.
+/// Judges the store `state.db` in `store` by `journal.jsonl` and `received.jsonl` in `folder`.
+/// `lease_us` is the shortest lease.
 ///
 /// # Errors
 ///
 /// A journal that cannot be read. What is wrong with the store is a finding.
-pub async fn judge(folder: &Path, extent: Extent, lease_us: i64) -> std::io::Result<Verdict> {
+pub async fn judge(
+    folder: &Path,
+    store: &Path,
+    extent: Extent,
+    lease_us: i64,
+) -> std::io::Result<Verdict> {
     let journal: Vec<Entry> = read(&folder.join("journal.jsonl"))?;
     let received = read(&folder.join("received.jsonl"))?;
     let mut verdict = Verdict::default();
-    let store = folder.join("state.db");
+    let store = store.join("state.db");
     if !store.exists() {
         let acked = journal.iter().any(|it| matches!(it, Entry::Acked { .. }));
-        if acked || extent == Extent::Recovered {
+        if acked || extent != Extent::AfterKill {
             verdict.find(Invariant::I1Lost, "there is no store".to_owned());
         }
         return Ok(verdict);
@@ -38,8 +46,11 @@ pub async fn judge(folder: &Path, extent: Extent, lease_us: i64) -> std::io::Res
         let mut rows = Rows::open(&store).await?;
         // A store of an older program has nothing to be judged by until it is upgraded.
         facts::judge(&mut rows, &journal, &mut verdict).await?;
-        let at_the_end = extent == Extent::Recovered;
+        let at_the_end = extent != Extent::AfterKill;
         lifecycle::judge(&mut rows, &journal, at_the_end, &mut verdict).await?;
+        if extent == Extent::Shared {
+            lifecycle::leases(&mut rows, lease_us, &mut verdict).await?;
+        }
         deliveries::judge(&mut rows, &journal, &received, lease_us, &mut verdict).await?;
         file(&mut rows, &journal, &mut verdict).await
     };

@@ -111,6 +111,26 @@ fn replay(name: &str, history: &[Step], status: &str, attempt: i64, verdict: &mu
     }
 }
 
+/// I5: whoever claims what another one has claimed waits for the end of its lease.
+pub(crate) async fn leases(
+    rows: &mut Rows,
+    lease_us: i64,
+    verdict: &mut Verdict,
+) -> Result<(), sqlx::Error> {
+    let early = format!(
+        "SELECT next.outbox_id || ', attempt ' || next.attempt FROM outbox_transition AS next
+         JOIN outbox_transition AS before ON before.outbox_id = next.outbox_id
+                                         AND before.ordinal = next.ordinal - 1
+         WHERE before.to_status = 'delivering' AND next.to_status = 'delivering'
+           AND next.at_us - before.at_us < {lease_us}"
+    );
+    for claim in rows.texts(&early).await? {
+        let says = format!("intent number {claim} was claimed before the end of a lease");
+        verdict.find(Invariant::I5Duplicates, says);
+    }
+    Ok(())
+}
+
 /// I9: what is gone was purged, with a row that tells of it.
 async fn purges(
     rows: &mut Rows,

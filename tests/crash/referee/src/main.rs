@@ -20,7 +20,12 @@ fn main() -> ExitCode {
     let judged = tokio::runtime::Builder::new_current_thread()
         .build()
         .and_then(|runtime| {
-            runtime.block_on(judge(&folder, Extent::Recovered, lease_us.unwrap_or(0)))
+            runtime.block_on(judge(
+                &folder,
+                &folder,
+                Extent::Recovered,
+                lease_us.unwrap_or(0),
+            ))
         });
     match judged {
         Err(error) => {

@@ -39,7 +39,7 @@ pub(crate) fn run(choice: &Choice) -> anyhow::Result<bool> {
             while kills.load(Ordering::Relaxed) < choice.iterations && !stop.load(Ordering::Relaxed)
             {
                 let n = next.fetch_add(1, Ordering::Relaxed);
-                let plan = plan(choice.seed.wrapping_add(n), None);
+                let plan = plan(choice.seed.wrapping_add(n), choice.bug);
                 let report = plan
                     .carry_out()
                     .inspect_err(|_| stop.store(true, Ordering::Relaxed))?;
@@ -123,7 +123,8 @@ pub(crate) fn plan(seed: u64, bug: Option<&'static str>) -> Plan {
     }
 }
 
-fn tell(report: &Report, json: bool) {
+/// Prints the line of a run, and where it is kept when something is wrong.
+pub(crate) fn tell(report: &Report, json: bool) {
     if json {
         match serde_json::to_string(report) {
             Ok(line) => println!("{line}"),

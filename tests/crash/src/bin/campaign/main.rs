@@ -14,6 +14,8 @@ mod tally;
 mod run;
 mod kills;
 mod planted;
+mod stops;
+mod power;
 
 use std::process::ExitCode;
 
@@ -36,6 +38,8 @@ fn main() -> ExitCode {
         }
         Mode::Kills => kills::run(&choice),
         Mode::Planted => planted::run(&choice),
+        Mode::Stops => stops::run(&choice),
+        Mode::Power => power::run(&choice),
         Mode::Labels => kills::labels(&choice),
     };
     match ended {

@@ -58,6 +58,10 @@ pub(crate) struct Order<'o> {
     pub(crate) clock_us: i64,
     pub(crate) bug: Option<&'static str>,
     pub(crate) end: &'o End,
+    /// Where the store is, when it is not in the folder.
+    pub(crate) store: Option<&'o Path>,
+    /// How many facts are told by a filling child.
+    pub(crate) count: u64,
 }
 
 /// The folder of this program, where its children are too.
@@ -66,7 +70,21 @@ pub(crate) fn programs() -> anyhow::Result<PathBuf> {
     Ok(this.parent().context("a program has a folder")?.to_owned())
 }
 
-impl Order<'_> {
+impl<'o> Order<'o> {
+    /// A task that is to be done to its end.
+    pub(crate) const fn new(folder: &'o Path, task: &'static str, clock_us: i64) -> Self {
+        Self {
+            folder,
+            task,
+            seed: 0,
+            clock_us,
+            bug: None,
+            end: &End::Done,
+            store: None,
+            count: 0,
+        }
+    }
+
     /// Starts the child and waits for its end.
     pub(crate) fn carry_out(&self) -> anyhow::Result<Ended> {
         let log = self.folder.join("child.log");
@@ -90,7 +108,7 @@ impl Order<'_> {
         }
     }
 
-    fn start(&self, log: &Path) -> anyhow::Result<Child> {
+    pub(crate) fn start(&self, log: &Path) -> anyhow::Result<Child> {
         let program = programs()?.join("triplane-crash-child");
         let mut command = Command::new(&program);
         command
@@ -103,6 +121,11 @@ impl Order<'_> {
             .stdin(Stdio::null())
             .stdout(File::create(self.folder.join("visits.json"))?)
             .stderr(File::create(log)?);
+        command.env(order::COUNT, self.count.to_string());
+        match self.store {
+            Some(store) => command.env(order::STORE, store),
+            None => command.env_remove(order::STORE),
+        };
         if let Some(bug) = self.bug {
             command.env(order::BUG, bug);
         }
@@ -114,7 +137,7 @@ impl Order<'_> {
     }
 }
 
-fn ended(status: ExitStatus, log: &Path) -> anyhow::Result<Ended> {
+pub(crate) fn ended(status: ExitStatus, log: &Path) -> anyhow::Result<Ended> {
     match (status.code(), status.signal()) {
         (Some(0), _) => Ok(Ended::Done),
         (None, Some(9)) => Ok(Ended::Killed),

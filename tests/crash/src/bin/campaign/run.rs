@@ -47,23 +47,15 @@ pub(crate) struct Report {
 }
 
 /// Where the clocks of a run start, and how much later each child's: longer than any child moves it.
-const CLOCK_START_US: i64 = 1_700_000_000_000_000;
-const CLOCK_STEP_US: i64 = 400 * 3_600 * 1_000_000;
+pub(crate) const CLOCK_START_US: i64 = 1_700_000_000_000_000;
+pub(crate) const CLOCK_STEP_US: i64 = 400 * 3_600 * 1_000_000;
 
 impl Plan {
     pub(crate) fn carry_out(&self) -> anyhow::Result<Report> {
         let folder = tempfile::Builder::new()
             .prefix("triplane-crash-")
             .tempdir()?;
-        let mut report = Report {
-            seed: self.seed,
-            step: String::new(),
-            tally: Tally::default(),
-            findings: Vec::new(),
-            kept: None,
-            visits: BTreeMap::new(),
-            killed_at: Vec::new(),
-        };
+        let mut report = Report::new(self.seed);
         self.in_folder(folder.path(), &mut report)?;
         keep(folder, &mut report);
         Ok(report)
@@ -76,12 +68,10 @@ impl Plan {
             clock_us += CLOCK_STEP_US;
             let seed = dice.below(1_000);
             let order = Order {
-                folder,
-                task,
                 seed,
-                clock_us,
                 bug,
                 end,
+                ..Order::new(folder, task, clock_us)
             };
             order.carry_out()
         };
@@ -117,7 +107,7 @@ impl Plan {
                 }
                 other => report.failed(&other),
             }
-            report.judge(folder, Extent::AfterKill)?;
+            report.judge(folder, folder, Extent::AfterKill)?;
             if !report.findings.is_empty() {
                 break;
             }
@@ -128,7 +118,7 @@ impl Plan {
                 Ended::Done => report.read_visits(folder)?,
                 other => report.failed(&other),
             }
-            let verdict = report.judge(folder, Extent::Recovered)?;
+            let verdict = report.judge(folder, folder, Extent::Recovered)?;
             report.tally.facts = verdict.facts;
             report.tally.dup_extra_attempts = verdict.extra_attempts;
         }
@@ -137,9 +127,26 @@ impl Plan {
 }
 
 impl Report {
-    fn judge(&mut self, folder: &Path, extent: Extent) -> anyhow::Result<Verdict> {
+    pub(crate) const fn new(seed: u64) -> Self {
+        Self {
+            seed,
+            step: String::new(),
+            tally: Tally::new(),
+            findings: Vec::new(),
+            kept: None,
+            visits: BTreeMap::new(),
+            killed_at: Vec::new(),
+        }
+    }
+
+    pub(crate) fn judge(
+        &mut self,
+        folder: &Path,
+        store: &Path,
+        extent: Extent,
+    ) -> anyhow::Result<Verdict> {
         let runtime = tokio::runtime::Builder::new_current_thread().build()?;
-        let judged = runtime.block_on(judge(folder, extent, order::LEASE_US));
+        let judged = runtime.block_on(judge(folder, store, extent, order::LEASE_US));
         let verdict = judged.with_context(|| format!("{}", folder.display()))?;
         self.tally.judged(&verdict);
         self.findings.extend(verdict.findings.iter().cloned());
@@ -147,7 +154,7 @@ impl Report {
     }
 
     /// A child that failed or came to no end.
-    fn failed(&mut self, ended: &Ended) {
+    pub(crate) fn failed(&mut self, ended: &Ended) {
         self.tally.stuck += 1;
         self.findings.push(Finding {
             invariant: Invariant::I7Bounded,
@@ -171,7 +178,7 @@ impl Report {
 }
 
 /// Keeps the folder when something was found in it.
-fn keep(folder: TempDir, report: &mut Report) {
+pub(crate) fn keep(folder: TempDir, report: &mut Report) {
     if !report.is_clean() {
         report.kept = Some(folder.keep());
     }

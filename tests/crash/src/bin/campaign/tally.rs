@@ -18,6 +18,20 @@ pub(crate) struct Tally {
 }
 
 impl Tally {
+    pub(crate) const fn new() -> Self {
+        Self {
+            kills: 0,
+            facts: 0,
+            lost: 0,
+            invented: 0,
+            torn: 0,
+            reordered: 0,
+            dup_same_attempt: 0,
+            dup_extra_attempts: 0,
+            stuck: 0,
+        }
+    }
+
     /// Counts what was found in a store.
     pub(crate) fn judged(&mut self, verdict: &Verdict) {
         use Invariant as I;

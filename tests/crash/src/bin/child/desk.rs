@@ -41,6 +41,11 @@ pub(crate) fn clock() -> anyhow::Result<Arc<ManualClock>> {
     Ok(Arc::new(clock))
 }
 
+/// The folder of the store.
+pub(crate) fn store_folder(folder: &Path) -> PathBuf {
+    std::env::var_os(order::STORE).map_or_else(|| folder.to_owned(), PathBuf::from)
+}
+
 /// Every second child keeps its store open for long, and so takes the shorter way to the disk. Bugs
 /// are planted on the other one.
 fn options(folder: &Path, clock: &Arc<ManualClock>, seed: u64) -> StoreOptions {
@@ -50,7 +55,7 @@ fn options(folder: &Path, clock: &Arc<ManualClock>, seed: u64) -> StoreOptions {
     } else {
         Lifetime::Long
     };
-    StoreOptions::new(folder.join("state.db"))
+    StoreOptions::new(store_folder(folder).join("state.db"))
         .clock(clock.clone())
         .lifetime(lifetime)
 }
@@ -95,7 +100,7 @@ impl Desk {
     }
 }
 
-fn refused(what: &str, error: &dyn std::error::Error) -> Entry {
+pub(crate) fn refused(what: &str, error: &dyn std::error::Error) -> Entry {
     let mut says = error.to_string();
     let mut source = error.source();
     while let Some(error) = source {

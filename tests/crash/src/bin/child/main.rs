@@ -16,6 +16,8 @@ mod destination;
 #[cfg(triplane_crash)]
 mod elder;
 #[cfg(triplane_crash)]
+mod crowd;
+#[cfg(triplane_crash)]
 mod courier;
 #[cfg(triplane_crash)]
 mod operator;

@@ -2,16 +2,16 @@
 
 use serde_json::value::RawValue;
 use triplane_kernel::failpoint;
-use triplane_referee::journal::{Entry, Planned};
+use triplane_referee::journal::{Entry, Journal, Planned};
 use triplane_signals::{EmitterRole, Payload, SignalKind};
 use triplane_state::commit::{
     AuditRow, CommitParticipant, CommitRefs, Confirmation, FactIdentity, IntentRow, Judgement,
     PendingFact, Repeat, SignalRow, StageError, Staged,
 };
-use triplane_state::{Committed, Store, UnitOfWork};
+use triplane_state::{Committed, StateError, Store, UnitOfWork};
 use uuid::Uuid;
 
-use crate::desk::Desk;
+use crate::desk::{Desk, refused};
 
 /// What a fact is told with.
 #[derive(Debug, Clone)]
@@ -153,7 +153,8 @@ impl Desk {
         }
         let committed = unit.commit().await;
         failpoint!("owner.receipt_held");
-        self.note(telling, committed, true)?;
+        let noted = noted(telling, committed, true);
+        self.journal.write(&[noted])?;
         failpoint!("owner.emitted");
         Ok(())
     }
@@ -176,45 +177,7 @@ impl Desk {
         other: &Store,
         tellings: &[Telling],
     ) -> anyhow::Result<()> {
-        let meant: Vec<_> = tellings
-            .iter()
-            .map(|it| Entry::Meant(it.planned()))
-            .collect();
-        self.journal.write(&meant)?;
-        let commits = tellings.iter().enumerate().map(|(n, telling)| async move {
-            let store = if n % 2 == 0 { &self.store } else { other };
-            anyhow::Ok((telling, telling.unit(store)?.commit().await))
-        });
-        for committed in futures::future::try_join_all(commits).await? {
-            self.note(committed.0, committed.1, false)?;
-        }
-        Ok(())
-    }
-
-    fn note(
-        &self,
-        telling: &Telling,
-        committed: Result<Committed, triplane_state::StateError>,
-        in_turn: bool,
-    ) -> anyhow::Result<()> {
-        let Some(committed) = self.heed(&format!("fact {}", telling.key), committed)? else {
-            return Ok(());
-        };
-        let (sequence, intent) = match &committed {
-            Committed::Recorded(receipt) => (
-                receipt.signals().first().map(|it| it.sequence),
-                receipt.intents().first().map(|it| it.id.to_string()),
-            ),
-            Committed::AlreadyRecorded(_) => (None, None),
-        };
-        self.journal.write(&[Entry::Acked {
-            key: telling.key.clone(),
-            pid: std::process::id(),
-            sequence,
-            intent,
-            in_turn,
-        }])?;
-        Ok(())
+        tell_many(&self.journal, &[&self.store, other], tellings).await
     }
 
     /// What the writer's connection really runs with.
@@ -228,5 +191,47 @@ impl Desk {
             self.journal.write(&[Entry::Synchronous { level }])?;
         }
         Ok(())
+    }
+}
+
+/// Tells facts at the same time, through `stores` in turn.
+pub(crate) async fn tell_many(
+    journal: &Journal,
+    stores: &[&Store],
+    tellings: &[Telling],
+) -> anyhow::Result<()> {
+    let meant: Vec<_> = tellings
+        .iter()
+        .map(|it| Entry::Meant(it.planned()))
+        .collect();
+    journal.write(&meant)?;
+    let commits = tellings
+        .iter()
+        .zip(stores.iter().cycle())
+        .map(|(telling, store)| async move {
+            let committed = telling.unit(store)?.commit().await;
+            anyhow::Ok(noted(telling, committed, false))
+        });
+    let answers = futures::future::try_join_all(commits).await?;
+    journal.write(&answers)?;
+    Ok(())
+}
+
+/// What the journal says of an answer.
+fn noted(telling: &Telling, committed: Result<Committed, StateError>, in_turn: bool) -> Entry {
+    let (sequence, intent) = match &committed {
+        Err(error) => return refused(&format!("fact {}", telling.key), error),
+        Ok(Committed::Recorded(receipt)) => (
+            receipt.signals().first().map(|it| it.sequence),
+            receipt.intents().first().map(|it| it.id.to_string()),
+        ),
+        Ok(Committed::AlreadyRecorded(_)) => (None, None),
+    };
+    Entry::Acked {
+        key: telling.key.clone(),
+        pid: std::process::id(),
+        sequence,
+        intent,
+        in_turn,
     }
 }

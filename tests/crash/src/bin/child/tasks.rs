@@ -5,7 +5,7 @@ use triplane_referee::journal::Entry;
 
 use crate::desk::{Desk, key, variable};
 use crate::owner::Telling;
-use crate::{destination, elder, points};
+use crate::{crowd, destination, elder, points};
 
 /// How many facts are told at the same time.
 const TOGETHER: usize = 6;
@@ -22,6 +22,8 @@ pub(crate) fn run() -> anyhow::Result<()> {
     runtime.block_on(async {
         match task.as_str() {
             "older" => elder::make().await,
+            "fill" => crowd::fill().await,
+            "share" => crowd::share().await,
             "work" => work().await,
             "recover" => recover().await,
             other => anyhow::bail!("no such task: {other}"),
