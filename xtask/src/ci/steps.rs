@@ -186,9 +186,16 @@ fn conformance(shop: &mut Shop<'_>) -> anyhow::Result<Outcome> {
     passed(run.env("TRIPLANE_BIN", built.join("triplane")))
 }
 
-/// A hundred kills, every label, and whether the campaign finds what is planted.
+/// Every label, a hundred kills, workers that are stopped, power cuts where they are permitted, and
+/// whether the campaign finds what is planted.
 fn kills(shop: &mut Shop<'_>) -> anyhow::Result<Outcome> {
-    for arguments in [&["--labels"][..], &["--iterations", "100"], &["--planted"]] {
+    for arguments in [
+        &["--labels"][..],
+        &["--iterations", "100"],
+        &["--stops", "--intents", "1000"],
+        &["--power", "--iterations", "5"],
+        &["--planted"],
+    ] {
         if crash::campaign(shop.workspace, arguments)? != Some(0) {
             bail!("cargo xtask crash {} found something", arguments.join(" "));
         }

@@ -21,8 +21,10 @@ use crate::tally::Tally;
 
 /// The size of the disk.
 const DISK_BYTES: u64 = 48 << 20;
-/// When the power is cut at the latest: a disk in a file is slow.
-const WORK_US: u64 = 2_500_000;
+/// When the power is cut: a child has its first receipt after about a quarter of a second, and is done
+/// a second later.
+const WORK_FROM_US: u64 = 250_000;
+const WORK_US: u64 = 600_000;
 
 /// Cuts the power as often as asked; answers whether nothing is wrong.
 pub(crate) fn run(choice: &Choice) -> anyhow::Result<bool> {
@@ -60,7 +62,7 @@ fn cut(seed: u64, bug: Option<&'static str>) -> anyhow::Result<Report> {
     let disk = path.join("disk");
     make(&disk)?;
     let before = Mounted::new(&disk, path.join("before"))?;
-    let after_us = 20_000 + dice.below(WORK_US);
+    let after_us = WORK_FROM_US + dice.below(WORK_US);
     let working = Order {
         seed: dice.below(1_000),
         bug,

@@ -153,7 +153,7 @@ impl Desk {
         }
         let committed = unit.commit().await;
         failpoint!("owner.receipt_held");
-        let noted = noted(telling, committed, true);
+        let noted = noted(telling, &committed, true);
         self.journal.write(&[noted])?;
         failpoint!("owner.emitted");
         Ok(())
@@ -210,7 +210,7 @@ pub(crate) async fn tell_many(
         .zip(stores.iter().cycle())
         .map(|(telling, store)| async move {
             let committed = telling.unit(store)?.commit().await;
-            anyhow::Ok(noted(telling, committed, false))
+            anyhow::Ok(noted(telling, &committed, false))
         });
     let answers = futures::future::try_join_all(commits).await?;
     journal.write(&answers)?;
@@ -218,8 +218,8 @@ pub(crate) async fn tell_many(
 }
 
 /// What the journal says of an answer.
-fn noted(telling: &Telling, committed: Result<Committed, StateError>, in_turn: bool) -> Entry {
-    let (sequence, intent) = match &committed {
+fn noted(telling: &Telling, committed: &Result<Committed, StateError>, in_turn: bool) -> Entry {
+    let (sequence, intent) = match committed {
         Err(error) => return refused(&format!("fact {}", telling.key), error),
         Ok(Committed::Recorded(receipt)) => (
             receipt.signals().first().map(|it| it.sequence),
