@@ -26,6 +26,9 @@ def emission(choices: Choices, op: dict, probability: float = 0.12) -> list[dict
     spawned = {"op": "spawn", "as": "a", "do": cancelled(choices, op, probability)}
     if choices.chance(0.5):
         pause = {"op": "sleep_ms", "ms": choices.number(0, 8) * GRID + OFF_GRID}
+        if pause["ms"] == spawned["do"].get("cancel_emitter_after_ms"):
+            # Which of two requests comes first, or whether both are one, is left to chance.
+            pause["ms"] += GRID
         return [spawned, pause, {"op": "cancel", "task": "a"}, {"op": "join", "task": "a"}]
     return [spawned, {"op": "sleep_ms", "ms": choices.off_grid()}, {"op": "join", "task": "a"}]
 
