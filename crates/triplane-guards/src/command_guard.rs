@@ -117,7 +117,7 @@ impl CommandGuard {
             Prepared::Verdict(verdict) => verdict,
             Prepared::Job(command, job) => {
                 let answer = self.thread.run_blocking(job);
-                verdict(&command, answer)
+                self.verdict(&command, answer)
             }
         }
     }
@@ -157,6 +157,18 @@ impl CommandGuard {
             command,
             Box::new(move || judge(&guard.asked(&judged, &place), certainty)),
         )
+    }
+
+    /// The verdict on what the parser's thread answered. One that was late says how often that was.
+    fn verdict(&self, command: &str, answer: Result<Judgement, NoAnswer>) -> Verdict {
+        let late = matches!(answer, Err(NoAnswer::Late));
+        let mut verdict = verdict(command, answer);
+        if let (true, Verdict::SoftDeny(finding)) = (late, &mut verdict) {
+            let overruns = self.parser_overruns();
+            let times = if overruns == 1 { "time" } else { "times" };
+            finding.reason = format!("{}; that happened {overruns} {times} here", finding.reason);
+        }
+        verdict
     }
 
     fn power_shell(&self, command: &str, call: &ToolCall) -> Verdict {
@@ -201,7 +213,7 @@ impl Guard for CommandGuard {
             Prepared::Verdict(verdict) => Step::Ready(Ok(verdict)),
             Prepared::Job(command, job) => Step::later(async move {
                 let answer = self.thread.run(job).await;
-                Ok(verdict(&command, answer))
+                Ok(self.verdict(&command, answer))
             }),
         }
     }

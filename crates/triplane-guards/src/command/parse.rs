@@ -13,8 +13,9 @@ use brush_parser::{Parser, SourceSpan, ast};
 use crate::command::expand::options;
 use crate::command::scan::{ScanRefusal, look};
 
-/// How the parameters are called that stand for substitutions; no text may use such a name.
-pub(crate) const PLACEHOLDER: &str = "__triplane_substitution_";
+/// How the parameters are called that stand for substitutions; no text may use such a name. Short, since
+/// the grammar takes its time over each letter of a name.
+pub(crate) const PLACEHOLDER: &str = "__3p_";
 
 /// The loop that the grammar does not know, and the one that is shown to it, of the same length so
 /// that every place stays where it is.
@@ -116,6 +117,7 @@ pub(crate) fn parse(
         from = end;
     }
     rewritten.text.push_str(&shown[from..]);
+    rewritten.index();
     // A slice is read as it lies: the tokenizer needs no buffer of its own.
     let program = Parser::new(rewritten.text.as_bytes(), &options())
         .parse_program()
@@ -141,6 +143,8 @@ fn unescape_backquoted(script: &str) -> String {
 pub(crate) struct Rewritten {
     text: String,
     edits: Vec<Edit>,
+    /// Where each character starts; empty while the text is ASCII, where that is its number.
+    starts: Vec<usize>,
 }
 
 #[derive(Debug)]
@@ -159,19 +163,24 @@ impl Rewritten {
         start.min(end)..end
     }
 
+    /// Makes places findable: each of them is asked for, and there are as many as words.
+    fn index(&mut self) {
+        if !self.text.is_ascii() {
+            self.starts = self.text.char_indices().map(|(at, _)| at).collect();
+        }
+    }
+
     fn byte(&self, chars: usize) -> usize {
-        if self.text.is_ascii() {
+        if self.starts.is_empty() {
             chars.min(self.text.len())
         } else {
-            self.text
-                .char_indices()
-                .nth(chars)
-                .map_or(self.text.len(), |(at, _)| at)
+            self.starts.get(chars).copied().unwrap_or(self.text.len())
         }
     }
 
     fn unedited(&self, at: usize, within: impl Fn(&Edit) -> usize) -> usize {
-        match self.edits.iter().rev().find(|edit| edit.new.start < at) {
+        let before = self.edits.partition_point(|edit| edit.new.start < at);
+        match self.edits[..before].last() {
             Some(edit) if at < edit.new.end => within(edit),
             Some(edit) => at - edit.new.end + edit.old.end,
             None => at,

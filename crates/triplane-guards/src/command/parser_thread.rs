@@ -33,6 +33,9 @@ pub const STACK_BYTES: usize = 256 * 1024 * 1024;
 /// The number of abandoned threads still running at which no further job is taken.
 pub const STUCK_MAX: usize = 4;
 
+/// Stands for the worker of a job that nobody waits for any more.
+const GIVEN_UP: u64 = u64::MAX;
+
 /// Why a job has no answer.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -118,12 +121,12 @@ impl ParserThread {
         for _ in 0..STARVED_ROUNDS {
             match tokio::time::timeout(PATIENCE, &mut answered).await {
                 Ok(Ok(value)) => return Ok(value),
-                Ok(Err(_)) => return Err(NoAnswer::Failed),
+                Ok(Err(_)) => return Err(Desk::lost(&taken_by)),
                 Err(_) if self.desk.abandon(&taken_by) => return Err(NoAnswer::Late),
                 Err(_) => {}
             }
         }
-        Err(NoAnswer::NotStarted)
+        self.desk.give_up(&taken_by)
     }
 
     /// Runs `job` on the thread and blocks the caller's thread until the answer is there.
@@ -142,14 +145,14 @@ impl ParserThread {
         for _ in 0..STARVED_ROUNDS {
             match answered.recv_timeout(PATIENCE) {
                 Ok(value) => return Ok(value),
-                Err(mpsc::RecvTimeoutError::Disconnected) => return Err(NoAnswer::Failed),
+                Err(mpsc::RecvTimeoutError::Disconnected) => return Err(Desk::lost(&taken_by)),
                 Err(mpsc::RecvTimeoutError::Timeout) if self.desk.abandon(&taken_by) => {
                     return Err(NoAnswer::Late);
                 }
                 Err(mpsc::RecvTimeoutError::Timeout) => {}
             }
         }
-        Err(NoAnswer::NotStarted)
+        self.desk.give_up(&taken_by)
     }
 }
 
@@ -218,6 +221,9 @@ impl Desk {
                 return None;
             }
             if let Some(job) = state.jobs.pop_front() {
+                if job.taken_by.load(Ordering::Acquire) == GIVEN_UP {
+                    continue;
+                }
                 job.taken_by.store(number, Ordering::Release);
                 return Some(job);
             }
@@ -226,6 +232,27 @@ impl Desk {
                 .wait(state)
                 .unwrap_or_else(PoisonError::into_inner);
         }
+    }
+
+    /// Why a job ended without an answer: it failed, or nobody was left to take it.
+    fn lost(taken_by: &AtomicU64) -> NoAnswer {
+        match taken_by.load(Ordering::Acquire) {
+            0 => NoAnswer::Exhausted,
+            _ => NoAnswer::Failed,
+        }
+    }
+
+    /// Nobody waits for this job any more: no worker need take it. One that has just taken it is late.
+    fn give_up<T>(self: &Arc<Self>, taken_by: &AtomicU64) -> Result<T, NoAnswer> {
+        // Workers take jobs under the same lock.
+        let state = self.lock();
+        if taken_by.load(Ordering::Acquire) == 0 {
+            taken_by.store(GIVEN_UP, Ordering::Release);
+            return Err(NoAnswer::NotStarted);
+        }
+        drop(state);
+        self.abandon(taken_by);
+        Err(NoAnswer::Late)
     }
 
     /// Leaves the worker that took a job to itself; says whether one had taken it.
@@ -291,6 +318,40 @@ mod tests {
             NoAnswer::NotStarted.to_string(),
             "no parser thread took the command up within 160 ms"
         );
+    }
+
+    #[test]
+    fn a_job_that_was_given_up_is_not_run_later() {
+        let thread = ParserThread::default();
+        thread.desk.lock().worker = Some(1);
+        let (run, ran) = mpsc::channel::<()>();
+        let answer = thread.run_blocking(move || run.send(()));
+        assert_eq!(answer, Err(NoAnswer::NotStarted));
+        // A worker comes to the desk after all.
+        thread.desk.lock().worker = None;
+        assert_eq!(thread.run_blocking(|| 7), Ok(7));
+        assert!(ran.recv().is_err(), "the job was run");
+    }
+
+    #[test]
+    fn whoever_waits_when_no_worker_is_left_is_told_so() {
+        let thread = ParserThread::default();
+        let held: Vec<_> = (1..STUCK_MAX).map(|_| stuck(&thread).1).collect();
+        let (release, last) = mpsc::channel::<()>();
+        thread::scope(|scope| {
+            let late = scope.spawn(|| thread.run_blocking(move || last.recv().is_ok()));
+            let taken = || {
+                let state = thread.desk.lock();
+                state.worker == Some(STUCK_MAX as u64) && state.jobs.is_empty()
+            };
+            while !taken() {
+                thread::yield_now();
+            }
+            let behind = thread.run_blocking(|| 7);
+            assert_eq!(late.join().unwrap(), Err(NoAnswer::Late));
+            assert_eq!(behind, Err(NoAnswer::Exhausted));
+        });
+        drop((held, release));
     }
 
     #[test]

@@ -14,6 +14,12 @@ use crate::place::{Place, absolute};
 /// The most alternatives that are kept of one value; beyond them it is unknown.
 pub(crate) const ALTERNATIVES_MAX: usize = 8;
 
+/// The most parts of one value, known and unknown by turns; with more of them it is unknown.
+const PARTS_MAX: usize = 512;
+
+/// The longest path of a folder, as kernels have it; one that is longer is any folder.
+const PATH_MAX: usize = 4096;
+
 /// One alternative of a variable's value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Value {
@@ -32,6 +38,14 @@ impl Value {
 
     fn unknown() -> Self {
         Self::Scalar(Word::unknown(0..0))
+    }
+
+    /// The same, if it is not too much to remember.
+    fn bounded(self) -> Self {
+        match &self {
+            Self::Scalar(word) if word.parts.len() > PARTS_MAX => Self::unknown(),
+            Self::Scalar(_) | Self::Array(_) => self,
+        }
     }
 }
 
@@ -96,11 +110,22 @@ impl ShellState {
         }
     }
 
-    pub(crate) fn assign(&mut self, name: &str, value: Value) {
-        Rc::make_mut(&mut self.variables).insert(name.to_owned(), vec![value]);
+    /// How many things are remembered that a copy of the state may have to copy.
+    pub(crate) fn remembered(&self) -> usize {
+        self.variables.len()
+            + self.positional.as_ref().map_or(0, Vec::len)
+            + self.folder_stack.len()
+            + self.functions.len()
+            + self.aliases.len()
+            + self.files.len()
     }
 
-    pub(crate) fn assign_alternatives(&mut self, name: &str, mut values: Vec<Value>) {
+    pub(crate) fn assign(&mut self, name: &str, value: Value) {
+        Rc::make_mut(&mut self.variables).insert(name.to_owned(), vec![value.bounded()]);
+    }
+
+    pub(crate) fn assign_alternatives(&mut self, name: &str, values: Vec<Value>) {
+        let mut values: Vec<_> = values.into_iter().map(Value::bounded).collect();
         values.dedup();
         if values.is_empty() || values.len() > ALTERNATIVES_MAX * 2 {
             values = vec![Value::unknown()];
@@ -126,6 +151,7 @@ impl ShellState {
                 }
                 (Some(_), None) | (None, _) => None,
             };
+            let next = next.filter(|path| path.len() <= PATH_MAX);
             if !entered.contains(&next) {
                 entered.push(next);
             }

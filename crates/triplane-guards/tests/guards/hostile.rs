@@ -124,6 +124,64 @@ fn hostile_inputs_are_refused_and_soon() {
     }
 }
 
+/// What grows with its length more than its reading does: each was quadratic once.
+const GROWING: [&str; 22] = [
+    "find . -exec ",
+    "function f {",
+    "coproc ",
+    "echo ",
+    "eval ",
+    "watch ",
+    "ssh h ",
+    "rm ",
+    "rm -rf ",
+    "rm a/* ",
+    "[",
+    "*",
+    "cat <(a) ",
+    "$(a) ",
+    "` ",
+    "`a` ",
+    "cd a\n",
+    "cd a; ",
+    "x=$(a)\n",
+    "x=$x$(a)\n",
+    "a<b>c ",
+    "docker run a ",
+];
+
+#[test]
+fn long_inputs_are_answered_soon() {
+    for part in GROWING {
+        let mut shortest = Duration::MAX;
+        for _ in 0..5 {
+            let guard = commands();
+            let start = Instant::now();
+            // Some of them are harmless; what counts is that there is a verdict.
+            let _ = guard.judge_blocking(&bash(&nested(part)));
+            shortest = shortest.min(start.elapsed());
+            if shortest < WAIT_MAX {
+                break;
+            }
+        }
+        assert!(shortest < WAIT_MAX, "64 KiB of {part:?} took {shortest:?}");
+    }
+}
+
+#[test]
+fn what_is_read_again_and_again_is_too_much() {
+    let long = "a".repeat(40 << 10);
+    let deep = format!("sh -c 'sh -c \"sh -c {long}\"'");
+    for input in [nested("eval "), deep] {
+        let found = explain(&input, &place()).expect("an explanation");
+        let too_much = |simple: &Simple| simple.program == "(too-much)";
+        assert!(found.simples.iter().any(too_much), "{}", &input[..20]);
+        assert!(found.is_refused());
+    }
+    let once = format!("sh -c 'echo {long}'");
+    assert!(!explain(&once, &place()).expect("an explanation").is_refused());
+}
+
 #[test]
 fn closed_nesting_up_to_the_limit_does_not_hurt() {
     let guard = commands();

@@ -159,9 +159,13 @@ impl Expansion<'_> {
             return;
         }
         let mut rest = text;
+        // Looked for once: a text of nothing but openers would be searched to its end for each.
+        let sets_end = text.rfind(']').map_or(0, |at| at + 1);
+        let last_set = |pattern: &str| text.len() - pattern.len() < sets_end;
         while let Some(at) = rest.find(['*', '?', '[', '(']) {
             let (before, pattern) = rest.split_at(at);
             let length = match pattern.as_bytes()[0] {
+                b'[' if !last_set(pattern) => 0,
                 b'[' => match pattern[1..].find(']') {
                     // A `]` right behind the opener belongs to the set.
                     Some(0) => pattern[2..].find(']').map_or(0, |end| end + 3),

@@ -9,7 +9,7 @@ use brush_parser::ast;
 
 use crate::command::normalise::simple::pseudo;
 use crate::command::normalise::walker::{
-    Frame, HOLE, Normaliser, Origin, Output, SCRIPTS_MAX, SIMPLES_MAX,
+    Frame, HOLE, Normaliser, Origin, Output, READ_MAX, SCRIPTS_MAX, SIMPLES_MAX,
 };
 use crate::command::parse::{PLACEHOLDER, Rewritten, Script, parse};
 use crate::command::state::{Function, ShellState};
@@ -27,7 +27,12 @@ impl Normaliser<'_> {
     ) -> Output {
         self.depth += 1;
         self.scripts += 1;
-        let output = if self.depth > SCRIPTS_MAX || self.scripts > SIMPLES_MAX || self.exhausted {
+        self.read += text.len();
+        let too_much = self.depth > SCRIPTS_MAX
+            || self.scripts > SIMPLES_MAX
+            || self.read > READ_MAX
+            || self.exhausted;
+        let output = if too_much {
             self.emit(pseudo::TOO_MUCH, Vec::new(), span.clone(), state);
             vec![Part::Unknown]
         } else {

@@ -190,6 +190,8 @@ impl Normaliser<'_> {
             &mut inner,
         );
         self.parallel -= 1;
+        // What it shares with the outer state need not be copied then.
+        drop(inner);
         let path = format!("/dev/fd/{}", 63 + state.files.len());
         let content = match kind {
             ast::ProcessSubstitutionKind::Read => Word {

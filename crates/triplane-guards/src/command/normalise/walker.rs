@@ -7,6 +7,7 @@ use brush_parser::SourceSpan;
 
 use crate::command::normalise::simple::{Simple, pseudo};
 use crate::command::parse::Rewritten;
+use crate::command::scan::BYTES_MAX;
 use crate::command::state::ShellState;
 use crate::command::word::{Part, Word};
 use crate::place::Place;
@@ -16,6 +17,17 @@ pub(crate) const SIMPLES_MAX: usize = 4_000;
 
 /// The most words that these may have together: each wrapper of a command repeats the words behind it.
 pub(crate) const WORDS_MAX: usize = 100_000;
+
+/// The most bytes of scripts that are read for one command, those of scripts within scripts included:
+/// each `eval` reads anew what it is given.
+pub(crate) const READ_MAX: usize = 2 * BYTES_MAX;
+
+/// The most work that is done for one command. A simple command costs what its shell remembers, since
+/// every subshell takes a copy of that: what a line makes the guard remember it pays for ever after.
+pub(crate) const WORK_MAX: usize = 4_000_000;
+
+/// What remembering one thing adds to the work of a simple command.
+const REMEMBERED: usize = 8;
 
 /// How deep a command may run commands: wrappers around wrappers, functions that call functions.
 pub(crate) const WRAPPED_MAX: usize = 128;
@@ -35,6 +47,10 @@ pub(crate) struct Normaliser<'p> {
     pub(crate) simples: Vec<Simple>,
     /// How many words the simple commands have together.
     pub(crate) words: usize,
+    /// How many bytes of scripts have been read.
+    pub(crate) read: usize,
+    /// How much work has been done.
+    pub(crate) work: usize,
     /// How many commands run the current one.
     pub(crate) wrapped: usize,
     pub(crate) depth: usize,
@@ -96,6 +112,8 @@ pub(crate) fn normalise(command: &str, place: &Place) -> Vec<Simple> {
         source: command,
         simples: Vec::new(),
         words: 0,
+        read: 0,
+        work: 0,
         wrapped: 0,
         depth: 0,
         calling: Vec::new(),
@@ -121,7 +139,8 @@ impl Normaliser<'_> {
         state: &ShellState,
     ) {
         self.words += args.len();
-        if self.simples.len() >= SIMPLES_MAX || self.words > WORDS_MAX {
+        self.work += args.len() + REMEMBERED * state.remembered();
+        if self.simples.len() >= SIMPLES_MAX || self.words > WORDS_MAX || self.work > WORK_MAX {
             self.exhaust(span, state);
             return;
         }

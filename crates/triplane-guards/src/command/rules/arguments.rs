@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::cell::RefCell;
+use std::collections::HashMap;
 
 use crate::command::rules::declared::Style;
 use crate::command::rules::rule::{Program, Text};
@@ -47,7 +48,7 @@ pub(crate) struct Arguments<'a> {
     pub(crate) operands: Vec<&'a Word>,
     /// Where the words lead that a rule has asked about, by their addresses: several rules ask
     /// about the same word.
-    pub(crate) led: RefCell<Vec<(usize, Scopes)>>,
+    pub(crate) led: RefCell<HashMap<usize, Scopes>>,
 }
 
 impl<'a> Arguments<'a> {

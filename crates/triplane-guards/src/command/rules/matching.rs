@@ -127,17 +127,12 @@ impl Rule {
         }
         let key = std::ptr::from_ref(word).addr();
         let mut led = arguments.led.borrow_mut();
-        let known = led.iter().find(|(word, _)| *word == key);
-        let scopes = if let Some((_, scopes)) = known {
-            *scopes
-        } else {
+        let led = led.entry(key).or_insert_with(|| {
             let place = simple.seen_from(place);
-            let everywhere = simple.cwd.iter().fold(Scopes::NONE, |all, cwd| {
+            simple.cwd.iter().fold(Scopes::NONE, |all, cwd| {
                 all.and(scopes(word, cwd.as_deref(), &place))
-            });
-            led.push((key, everywhere));
-            everywhere
-        };
-        scopes.meets(self.scope)
+            })
+        });
+        led.meets(self.scope)
     }
 }

@@ -6,7 +6,7 @@ pub const BYTES_MAX: usize = 64 * 1024;
 /// The deepest nesting that is judged.
 pub const DEPTH_MAX: usize = 100;
 
-/// The most separators (`;`, `&`, `|`, line breaks) that are judged.
+/// The most separators (`;`, `&`, `|`, line breaks) and command substitutions that are judged.
 pub const SEPARATORS_MAX: usize = 5_000;
 
 /// The most `case` constructs that may be open at once.
@@ -23,7 +23,7 @@ pub enum ScanRefusal {
     #[error("the command nests deeper than {DEPTH_MAX} levels")]
     TooDeep,
     /// More separators than [`SEPARATORS_MAX`].
-    #[error("the command has more than {SEPARATORS_MAX} separators")]
+    #[error("the command has more than {SEPARATORS_MAX} separators and substitutions")]
     TooManySeparators,
     /// More open `case` constructs than [`CASES_MAX`].
     #[error("the command nests more than {CASES_MAX} `case` constructs")]

@@ -93,6 +93,10 @@ impl Scan<'_> {
 
     /// Opens a command substitution that starts at `start`.
     pub(crate) fn push_substitution(&mut self, start: usize, mode: Mode) -> Scanned {
+        self.separators += 1;
+        if self.separators > SEPARATORS_MAX {
+            return Err(ScanRefusal::TooManySeparators);
+        }
         self.marks.push((self.open.len(), start));
         self.push_commands(mode)
     }
