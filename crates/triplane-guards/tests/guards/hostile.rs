@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use triplane_guards::commands;
 use triplane_interception::Verdict;
 
-use crate::support::bash;
+use crate::support::{bash, explained};
 
 /// The longest that a caller may wait; four times as long without optimisation.
 const WAIT_MAX: Duration = if cfg!(debug_assertions) {
@@ -173,13 +173,13 @@ fn what_is_read_again_and_again_is_too_much() {
     let long = "a".repeat(40 << 10);
     let deep = format!("sh -c 'sh -c \"sh -c {long}\"'");
     for input in [nested("eval "), deep] {
-        let found = explain(&input, &place()).expect("an explanation");
-        let too_much = |simple: &Simple| simple.program == "(too-much)";
-        assert!(found.simples.iter().any(too_much), "{}", &input[..20]);
-        assert!(found.is_refused());
+        let found = explained(&input);
+        let mut simples = found.simples.iter();
+        let too_much = simples.any(|simple| simple.program == "(too-much)");
+        assert!(too_much && found.is_refused(), "{}", &input[..20]);
     }
     let once = format!("sh -c 'echo {long}'");
-    assert!(!explain(&once, &place()).expect("an explanation").is_refused());
+    assert!(!explained(&once).is_refused());
 }
 
 #[test]
