@@ -1,6 +1,6 @@
 //! Whether what a store holds is what was told of it.
 //!
-//! A process under test writes a [journal](journal) of what it is about to do and of what it was
+//! A process under test writes a [journal] of what it is about to do and of what it was
 //! answered, and its destinations write what reached them. The referee reads both, opens the store by
 //! plain SQL, read-only, and compares. It shares no code with the product: it depends on none of the
 //! product's crates, and knows the schema from its documentation.
