@@ -52,7 +52,7 @@ fn build(workspace: &Workspace) -> anyhow::Result<PathBuf> {
         .args(["--bin", "triplane-crash", "--bin", "triplane-crash-child"])
         .args(["--bin", "triplane-referee"])
         .current_dir(&workspace.root)
-        .env("RUSTC_WORKSPACE_WRAPPER", std::env::current_exe()?)
+        .env("RUSTC_WORKSPACE_WRAPPER", &workspace.program)
         .env(STANDS_IN, "1")
         .status()
         .context("cannot start cargo")?;

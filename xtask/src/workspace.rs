@@ -10,6 +10,8 @@ use toml::{Table, Value};
 #[derive(Debug)]
 pub(crate) struct Workspace {
     pub(crate) root: PathBuf,
+    /// This program, as it was found when it began: it may be built anew while it runs.
+    pub(crate) program: PathBuf,
     pub(crate) manifest: Manifest,
     pub(crate) members: Vec<Member>,
 }
@@ -110,6 +112,7 @@ impl Workspace {
         }
         Ok(Self {
             root: root.to_owned(),
+            program: std::env::current_exe().context("this program has no path")?,
             manifest,
             members,
         })

@@ -154,7 +154,7 @@ async fn a_full_disk_denies_loses_nothing_and_works_again_when_there_is_room() {
     let reason = format!("triplane cannot judge this: {full} [triplane.unavailable]");
     check("a full disk: hook", &said, 0, &reason, "");
 
-    machine.shell(r#"mount -o remount,size=16m "$1""#, &disk);
+    machine.shell(r#"mount -o remount,size=64m "$1""#, &disk);
     let mut rows = rows_there(&machine, &place, &store).await;
     assert_eq!(rows.torn().await, 0);
     let kept = rows.count("audit WHERE decision = 'denied'").await;
