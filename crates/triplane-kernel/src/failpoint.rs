@@ -5,7 +5,7 @@
 //! does and nothing else: no feature turns them on, so no set of features of a dependent can. In every
 //! other build `failpoint!` is nothing and `planted!` is `false`.
 //!
-//! What a visit does is up to whoever [installs](install) a hook: this crate ends no process.
+//! What a visit does is up to whoever installs a hook: this crate ends no process.
 
 /// Marks a place at which the crash campaign may end the process.
 #[cfg(not(triplane_crash))]

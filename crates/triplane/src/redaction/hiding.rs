@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::ops::Range;
 use std::sync::Arc;
 
 use serde_json::value::{RawValue, to_raw_value};
@@ -317,6 +318,53 @@ impl<'r> Hiding<'r> {
     }
 }
 
+/// How often a text is looked at again for what the sign of a hidden secret has set free.
+const BESIDE_ROUNDS: usize = 4;
+
+impl Hiding<'_> {
+    /// Looks at `text` as it will be shown without what was found, and says whether there is more.
+    fn find_beside(&mut self, text: &[u8], in_force: &InForce, found: &mut Vec<Found>) -> bool {
+        if found.is_empty() {
+            return false;
+        }
+        let mut shown = Vec::with_capacity(text.len());
+        // Where each part that is shown as it is stands in `shown`, and where in `text`.
+        let mut parts: Vec<(Range<usize>, usize)> = Vec::new();
+        let mut copied = 0;
+        let show = |shown: &mut Vec<u8>, part: Range<usize>| {
+            let at = shown.len();
+            shown.extend_from_slice(&text[part.clone()]);
+            (at..shown.len(), part.start)
+        };
+        for one in found.iter() {
+            parts.push(show(&mut shown, copied..one.span.start));
+            shown.extend_from_slice(OPENING.as_bytes());
+            shown.extend_from_slice(self.id(one).as_bytes());
+            shown.push(b']');
+            copied = one.span.end;
+        }
+        parts.push(show(&mut shown, copied..text.len()));
+        let mut beside = Vec::new();
+        let scanner = &in_force.scanner;
+        scanner.find(&shown, &self.off, &mut self.scratch, &mut beside);
+        let before = found.len();
+        for one in beside {
+            for (part, start) in &parts {
+                let (from, to) = (one.span.start.max(part.start), one.span.end.min(part.end));
+                if from < to {
+                    found.push(Found {
+                        span: from - part.start + start..to - part.start + start,
+                        shape: one.shape,
+                    });
+                }
+            }
+        }
+        let more = found.len() > before;
+        merge(found);
+        more
+    }
+}
+
 impl Watch for Hiding<'_> {
     fn is_secret_field(&mut self, name: &[u8]) -> bool {
         let folded = &mut self.folded;
@@ -338,6 +386,12 @@ impl Watch for Hiding<'_> {
                 self.quoted(text, &mut found);
             }
             merge(&mut found);
+            // What stood against a secret stands against its sign now, and may be a word of its own.
+            for _ in 0..BESIDE_ROUNDS {
+                if !self.find_beside(text, in_force, &mut found) {
+                    break;
+                }
+            }
         }
         found
     }

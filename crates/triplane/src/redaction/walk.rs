@@ -138,7 +138,7 @@ impl Walk<'_> {
     fn key(&mut self, token: Range<usize>, escaped: bool, watch: &mut impl Watch) -> bool {
         let found = self.search(&token, escaped, watch);
         let name = self.said(&token, escaped);
-        let secret = watch.is_secret_field(name);
+        let mut secret = watch.is_secret_field(name);
         let within = if found.is_empty() {
             Within::Object(token)
         } else {
@@ -148,9 +148,14 @@ impl Walk<'_> {
             self.keys_hidden += 1;
             if self.keys_hidden > 1 {
                 // Two keys of one object must not become one.
-                let _ = write!(self.out, " {}", self.keys_hidden);
+                let _ = write!(self.out, " <{}>", self.keys_hidden);
             }
-            Within::Renamed(self.out[from..].to_owned())
+            let renamed = self.out[from..].to_owned();
+            // What is left of a name may be the name of a secret, and more of it may not.
+            let mut name = Vec::new();
+            decode(renamed.as_bytes(), &mut name);
+            secret |= watch.is_secret_field(&name);
+            Within::Renamed(renamed)
         };
         if self.below == 0
             && let Some(step) = self.steps.last_mut()

@@ -150,7 +150,7 @@ fn a_key_that_is_a_secret_is_hidden_and_stays_a_key_of_its_own() {
     );
     assert_eq!(
         hidden,
-        r#"{"[redacted:aws.access-key]":{"a":"[redacted:aws.access-key]"},"[redacted:aws.access-key] 2":2}"#
+        r#"{"[redacted:aws.access-key]":{"a":"[redacted:aws.access-key]"},"[redacted:aws.access-key] <2>":2}"#
     );
     assert!(!account.to_string().contains("AKIA"), "{account}");
 }
@@ -385,6 +385,15 @@ fn secrets_that_run_into_each_other_are_all_hidden() {
             assert_eq!(SHIPPED_POLICY.text(&hidden), hidden);
         }
     }
+}
+
+#[test]
+fn what_stands_against_a_secret_is_looked_at_when_that_is_hidden() {
+    let text = "lin_api_0123456789abcdefghijABCDEFGHIJ0123456789curl -s -u admin:hunter2 https://a.example";
+    assert_eq!(
+        SHIPPED_POLICY.text(text),
+        "[redacted:service.token]curl -s -u admin:[redacted:cli.user-password] https://a.example"
+    );
 }
 
 proptest! {
