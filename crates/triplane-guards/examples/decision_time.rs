@@ -111,8 +111,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         });
         report(&format!("command.{case}.async"), taken, goal, must);
     }
-    // The least that needs the parser's thread: what it takes beyond is the hop to it and back.
-    let hop = shell_call("echo 'a'", &place);
+    // What its openers bring to the parser's thread, although they open nothing: what it takes beyond
+    // the same without them is the hop to it and back.
+    let hop = shell_call("echo '(((((((((((((((('", &place);
     let taken = timed(ROUNDS, || {
         let _ = black_box(guard.judge_blocking(black_box(&hop)));
     });

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::ops::Range;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -11,12 +12,13 @@ use triplane_interception::{DeclaredTool, Finding, Guard, ToolCall, Verdict};
 use triplane_kernel::{HandlerFailure, Scope, Step};
 
 use crate::command::explain::{Explanation, explain_under};
-use crate::command::judge::{Certainty, Judgement, Objection, judge};
-use crate::command::parse::plain;
+use crate::command::judge::{Certainty, Judgement, Objection, judge, judge_near};
+use crate::command::near::{Beyond, Near};
+use crate::command::parse::is_plain;
 use crate::command::parser_thread::{NoAnswer, ParserThread};
 use crate::command::power_shell::{self, Against};
 use crate::command::rules::{Asked, LetThrough, RuleFile, RuleFileRefused, RuleSet, Set, Tier};
-use crate::command::scan::scan;
+use crate::command::scan::{Found, ScanRefusal, look};
 use crate::offence::offence;
 use crate::place::Place;
 use crate::tool::{self, CommandAsked};
@@ -110,8 +112,9 @@ impl CommandGuard {
         explain_under(&self.rules, command, place, (self.clock.0)())
     }
 
-    /// Judges one call and blocks until the verdict is there: at most the parser's patience, or four
-    /// times that on a machine so busy that no parser thread takes the command up.
+    /// Judges one call and blocks until the verdict is there: a few milliseconds for what is judged on
+    /// this thread, and on the parser's at most its patience, or four times that on a machine so busy
+    /// that no parser thread takes the command up.
     pub fn judge_blocking(&self, call: &ToolCall) -> Verdict {
         match self.prepare(call) {
             Prepared::Verdict(verdict) => verdict,
@@ -136,27 +139,48 @@ impl CommandGuard {
             }
         };
         let place = Place::of(call);
-        if plain(&command).is_some() {
-            let judgement = judge(&self.asked(&command, &place), certainty);
-            return Prepared::Verdict(verdict(&command, Ok(judgement)));
-        }
-        if let Err(refusal) = scan(&command) {
-            if certainty == Certainty::Perhaps {
-                return Prepared::Verdict(Verdict::Allow);
+        // There is nothing to be found in plain words.
+        let found = if is_plain(&command) {
+            Found::default()
+        } else {
+            match look(&command) {
+                Ok(found) => found,
+                Err(_) if certainty == Certainty::Perhaps => {
+                    return Prepared::Verdict(Verdict::Allow);
+                }
+                Err(refusal) => return Prepared::Verdict(unparsed(&command, refusal)),
             }
-            let mut finding = Finding::new("command.refused-unparsed", refusal.to_string());
-            finding.offence = offence(&command, 0..command.len());
-            finding.safer =
-                Some("write it in simpler shell, or put it into a script file".to_owned());
-            return Prepared::Verdict(Verdict::SoftDeny(finding));
+        };
+        if let Ok(answer) = self.near(&command, &found, &place, certainty) {
+            return Prepared::Verdict(verdict(&command, answer));
         }
         let command = command.into_owned();
         let guard = self.clone();
         let judged = command.clone();
         Prepared::Job(
             command,
-            Box::new(move || judge(&guard.asked(&judged, &place), certainty)),
+            Box::new(move || judge(&guard.asked(&judged, &place), found, certainty)),
         )
+    }
+
+    /// What a command comes to that is judged here and now, if that is bounded. A panic is caught, as
+    /// the parser's thread does.
+    fn near(
+        &self,
+        command: &str,
+        found: &Found,
+        place: &Place,
+        certainty: Certainty,
+    ) -> Result<Result<Judgement, NoAnswer>, Beyond> {
+        // Before anything is copied for it.
+        Near::new().read(command)?;
+        let judged = catch_unwind(AssertUnwindSafe(|| {
+            judge_near(&self.asked(command, place), found.clone(), certainty)
+        }));
+        match judged {
+            Ok(judgement) => judgement.map(Ok),
+            Err(_) => Ok(Err(NoAnswer::Failed)),
+        }
     }
 
     /// The verdict on what the parser's thread answered. One that was late says how often that was.
@@ -227,6 +251,13 @@ fn unreadable(arguments: &Value) -> Verdict {
     let text = arguments.to_string();
     finding.offence = offence(&text, 0..text.len());
     finding.safer = Some("send the command as one text, or as a list of words".to_owned());
+    Verdict::SoftDeny(finding)
+}
+
+fn unparsed(command: &str, refusal: ScanRefusal) -> Verdict {
+    let mut finding = Finding::new("command.refused-unparsed", refusal.to_string());
+    finding.offence = offence(command, 0..command.len());
+    finding.safer = Some("write it in simpler shell, or put it into a script file".to_owned());
     Verdict::SoftDeny(finding)
 }
 

@@ -2,8 +2,9 @@
 //!
 //! Two guards implement [`triplane_interception::Guard`]:
 //!
-//! - [`commands()`]: a command is scanned, parsed on a thread of its own with a large stack and a
-//!   short time limit, normalised to simple commands, and held against rules that are data.
+//! - [`commands()`]: a command is scanned, parsed, normalised to simple commands, and held against
+//!   rules that are data. What is not small has a thread of its own for that, with a large stack and
+//!   a short time limit.
 //! - [`paths()`]: a path is checked in its form, followed through opened folders, and its end held
 //!   against the allowed folders and the protected names.
 //!

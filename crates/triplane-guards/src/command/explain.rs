@@ -8,7 +8,7 @@ use crate::command::judge::{Objection, objections};
 use crate::command::normalise::{Simple, normalise};
 use crate::command::parser_thread::{NoAnswer, STACK_BYTES};
 use crate::command::rules::{Asked, LetThrough, RuleSet};
-use crate::command::scan::{ScanRefusal, scan};
+use crate::command::scan::{ScanRefusal, look};
 use crate::place::Place;
 
 /// Everything that was found out about a command.
@@ -64,19 +64,22 @@ pub fn explain_under(
     place: &Place,
     now: Timestamp,
 ) -> Result<Explanation, NoAnswer> {
-    if let Err(refusal) = scan(command) {
-        return Ok(Explanation {
-            simples: Vec::new(),
-            objections: Vec::new(),
-            let_through: Vec::new(),
-            refusal: Some(refusal),
-        });
-    }
+    let found = match look(command) {
+        Ok(found) => found,
+        Err(refusal) => {
+            return Ok(Explanation {
+                simples: Vec::new(),
+                objections: Vec::new(),
+                let_through: Vec::new(),
+                refusal: Some(refusal),
+            });
+        }
+    };
     thread::scope(|scope| {
         let parser = thread::Builder::new()
             .stack_size(STACK_BYTES)
             .spawn_scoped(scope, || {
-                let simples = normalise(command, place);
+                let simples = normalise(command, found, place);
                 let asked = Asked {
                     command,
                     place,

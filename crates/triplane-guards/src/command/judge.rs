@@ -2,8 +2,10 @@
 
 use std::ops::Range;
 
-use crate::command::normalise::{Simple, normalise, pseudo};
+use crate::command::near::Beyond;
+use crate::command::normalise::{Simple, normalise, normalise_near, pseudo};
 use crate::command::rules::{Asked, Hit, LetThrough, RuleRef, Tier};
+use crate::command::scan::Found;
 
 /// A rule that spoke against a command.
 #[derive(Debug, Clone)]
@@ -33,12 +35,27 @@ pub(crate) enum Certainty {
     Perhaps,
 }
 
-/// Judges a command.
+/// Judges a command, of which the scan has found `found`.
 ///
-/// Must run on the parser's thread unless the command is [`plain`](crate::command::parse::plain).
-pub(crate) fn judge(asked: &Asked<'_>, certainty: Certainty) -> Judgement {
+/// Must run on the parser's thread.
+pub(crate) fn judge(asked: &Asked<'_>, found: Found, certainty: Certainty) -> Judgement {
+    let simples = normalise(asked.command, found, asked.place);
+    judged(&simples, asked, certainty)
+}
+
+/// As [`judge`], on the thread of whoever asks, if that is bounded.
+pub(crate) fn judge_near(
+    asked: &Asked<'_>,
+    found: Found,
+    certainty: Certainty,
+) -> Result<Judgement, Beyond> {
+    let simples = normalise_near(asked.command, found, asked.place)?;
+    Ok(judged(&simples, asked, certainty))
+}
+
+fn judged(simples: &[Simple], asked: &Asked<'_>, certainty: Certainty) -> Judgement {
     let mut judgement = Judgement::default();
-    for simple in &normalise(asked.command, asked.place) {
+    for simple in simples {
         let unreadable =
             simple.program == pseudo::UNPARSABLE || simple.program == pseudo::UNKNOWN_PROGRAM;
         if certainty == Certainty::Perhaps && unreadable {

@@ -11,7 +11,7 @@ use std::ops::Range;
 use brush_parser::{Parser, SourceSpan, ast};
 
 use crate::command::expand::options;
-use crate::command::scan::{ScanRefusal, look};
+use crate::command::scan::{Found, ScanRefusal, look};
 
 /// How the parameters are called that stand for substitutions; no text may use such a name. Short, since
 /// the grammar takes its time over each letter of a name.
@@ -54,6 +54,12 @@ const RESERVED: [&str; 21] = [
 
 /// The words of a command that needs no grammar, with their offsets.
 pub(crate) fn plain(text: &str) -> Option<Vec<(&str, usize)>> {
+    let place = |word: &str| word.as_ptr() as usize - text.as_ptr() as usize;
+    is_plain(text).then(|| words(text).map(|word| (word, place(word))).collect())
+}
+
+/// Whether a command needs no grammar: it is one row of plain words.
+pub(crate) fn is_plain(text: &str) -> bool {
     let special = text.bytes().any(|byte| {
         !(byte.is_ascii_alphanumeric()
             || matches!(
@@ -61,24 +67,25 @@ pub(crate) fn plain(text: &str) -> Option<Vec<(&str, usize)>> {
                 b' ' | b'\t' | b'_' | b'-' | b'.' | b'/' | b',' | b':' | b'=' | b'@' | b'%' | b'+'
             ))
     });
-    if special || text.len() > 4096 {
-        return None;
-    }
-    let words: Vec<(&str, usize)> = text
-        .split([' ', '\t'])
-        .filter(|word| !word.is_empty())
-        .map(|word| (word, word.as_ptr() as usize - text.as_ptr() as usize))
-        .collect();
-    let first = words.first()?.0;
-    (!first.contains('=') && !RESERVED.contains(&first)).then_some(words)
+    !special
+        && text.len() <= 4096
+        && words(text)
+            .next()
+            .is_some_and(|first| !first.contains('=') && !RESERVED.contains(&first))
 }
 
-/// Parses `text`. Anything but plain words must come from the parser's thread.
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    text.split([' ', '\t']).filter(|word| !word.is_empty())
+}
+
+/// Parses `text`. `found` is what the scan has found in it, if it has been scanned. Anything but plain
+/// words must come from the parser's thread, unless the caller has bounded what it is.
 ///
 /// Each command substitution is given to `register`, with its place in `text`; the number that it
 /// answers becomes a part of the parameter's name.
 pub(crate) fn parse(
     text: &str,
+    found: Option<Found>,
     mut register: impl FnMut(String, Range<usize>) -> usize,
 ) -> Result<Script<'_>, Unparsable> {
     if let Some(words) = plain(text) {
@@ -89,7 +96,10 @@ pub(crate) fn parse(
     }
     let mut rewritten = Rewritten::default();
     let mut from = 0;
-    let found = look(text)?;
+    let found = match found {
+        Some(found) => found,
+        None => look(text)?,
+    };
     let mut shown = Cow::Borrowed(text);
     for at in found.selects {
         shown

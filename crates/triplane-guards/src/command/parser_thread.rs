@@ -1,7 +1,7 @@
 //! The thread that parses: a large stack, a short time, and a bounded number of casualties.
 //!
 //! The parser recurses and backtracks, so it is kept off the caller's stack and off the caller's
-//! clock. One warm worker takes jobs from a desk in order; whoever asked waits at most [`PATIENCE`]
+//! clock, unless what it is given is small. One warm worker takes jobs from a desk in order; whoever asked waits at most [`PATIENCE`]
 //! from when the job is taken up. A worker that misses its time is abandoned: nobody waits for it
 //! any more, a new worker takes the jobs that are left, and the old one ends when its job does.
 //! While [`STUCK_MAX`] abandoned workers are still running, no new one is started, and jobs are

@@ -5,8 +5,9 @@ use std::ops::Range;
 
 use crate::command::cmdlets::{DESTRUCTIVE, statements};
 use crate::command::judge::{Certainty, Objection, judge as judge_command};
-use crate::command::parse::plain;
+use crate::command::parse::is_plain;
 use crate::command::rules::{Asked, LetThrough};
+use crate::command::scan::Found;
 
 /// What speaks against a PowerShell command.
 #[derive(Debug)]
@@ -33,14 +34,14 @@ pub(crate) fn judge(asked: &Asked<'_>, let_through: &mut Vec<LetThrough>) -> Opt
             return Some(Against::Cmdlet(start..start + word.len()));
         }
         let program = named.trim_end();
-        if plain(program).is_none() {
+        if !is_plain(program) {
             continue;
         }
         let statement = Asked {
             command: program,
             ..*asked
         };
-        let judgement = judge_command(&statement, Certainty::Certain);
+        let judgement = judge_command(&statement, Found::default(), Certainty::Certain);
         let_through.extend(judgement.let_through);
         if let Some(mut objection) = judgement.objection {
             objection.span = objection.span.start + start..objection.span.end + start;

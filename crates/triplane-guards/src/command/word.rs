@@ -22,6 +22,16 @@ pub enum Part {
     Unknown,
 }
 
+impl Part {
+    /// How much is known and remembered of it, in bytes.
+    pub(crate) fn bytes(&self) -> usize {
+        match self {
+            Self::Text(text) | Self::Glob(text) => text.len(),
+            Self::Token | Self::Below | Self::Unknown => 1,
+        }
+    }
+}
+
 /// A word with its place in the command that is judged.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Word {
@@ -87,13 +97,7 @@ impl Word {
 
     /// How much is known and remembered of it, in bytes.
     pub(crate) fn bytes(&self) -> usize {
-        self.parts
-            .iter()
-            .map(|part| match part {
-                Part::Text(text) | Part::Glob(text) => text.len(),
-                Part::Token | Part::Below | Part::Unknown => 1,
-            })
-            .sum()
+        self.parts.iter().map(Part::bytes).sum()
     }
 
     /// Appends a part; texts are joined.

@@ -6,10 +6,12 @@
 
 mod watch;
 mod shell;
+mod near;
 mod sql;
 mod paths;
 mod rules;
 
+pub use near::near;
 pub use paths::paths;
 pub use rules::rules;
 pub use shell::shell;

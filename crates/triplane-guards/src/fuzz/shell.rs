@@ -10,7 +10,7 @@ use jiff::Timestamp;
 use crate::command::judge::{Certainty, judge};
 use crate::command::parser_thread::STACK_BYTES;
 use crate::command::rules::{Asked, RuleSet};
-use crate::command::scan::scan;
+use crate::command::scan::{Found, look};
 use crate::fuzz::watch::{grammar_panicked, timed};
 use crate::place::Place;
 
@@ -22,29 +22,32 @@ use crate::place::Place;
 /// grammar is a refusal.
 pub fn shell(input: &[u8]) -> Duration {
     let command = String::from_utf8_lossy(input);
-    let (scanned, scanning) = timed(|| scan(&command));
-    if scanned.is_err() {
+    let (scanned, scanning) = timed(|| look(&command));
+    let Ok(found) = scanned else {
         return scanning;
-    }
+    };
     let judging = thread::scope(|scope| {
         let parser = thread::Builder::new().stack_size(STACK_BYTES);
         let job = parser
-            .spawn_scoped(scope, || judged(&command))
+            .spawn_scoped(scope, || judged(&command, found))
             .expect("a thread for the parser");
         job.join().unwrap_or_else(|panic| resume_unwind(panic))
     });
     scanning + judging
 }
 
-fn judged(command: &str) -> Duration {
+fn judged(command: &str, found: Found) -> Duration {
     let asked = Asked {
         command,
         place: &Place::new("/srv/app", Some(Path::new("/home/dev"))),
         rules: &RuleSet::default(),
         now: Timestamp::UNIX_EPOCH,
     };
-    let (judgement, took) =
-        timed(|| catch_unwind(AssertUnwindSafe(|| judge(&asked, Certainty::Certain))));
+    let (judgement, took) = timed(|| {
+        catch_unwind(AssertUnwindSafe(|| {
+            judge(&asked, found, Certainty::Certain)
+        }))
+    });
     match judgement {
         Ok(judgement) => {
             if let Some(objection) = judgement.objection {

@@ -8,6 +8,7 @@ use brush_parser::ast;
 use crate::command::code::Language;
 use crate::command::expand::Purpose;
 use crate::command::layers::layers;
+use crate::command::near::Near;
 use crate::command::normalise::files::content_of;
 use crate::command::normalise::simple::{program_name, pseudo};
 use crate::command::normalise::walker::{
@@ -151,6 +152,8 @@ impl Normaliser<'_> {
         frame: Frame<'_>,
         state: &mut ShellState,
     ) -> Output {
+        let depth = self.wrapped;
+        self.keep(|near| Near::wrap(depth).and_then(|()| near.pass(argv)));
         if self.exhausted {
             return vec![Part::Unknown];
         }
@@ -162,6 +165,7 @@ impl Normaliser<'_> {
         self.wrapped += 1;
         let output = self.unwrapped(argv, frame, state);
         self.wrapped -= 1;
+        self.keep(|near| near.value(&output));
         output
     }
 

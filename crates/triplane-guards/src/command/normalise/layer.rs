@@ -160,6 +160,10 @@ impl Normaliser<'_> {
         state: &mut ShellState,
     ) {
         let span = text.span.clone();
+        self.keep(|near| near.read_word(text));
+        if self.beyond {
+            return;
+        }
         for act in sql::acts(text, dialect) {
             match act {
                 SqlAct::Statement { words, filtered } => {
@@ -208,6 +212,10 @@ impl Normaliser<'_> {
                 text.span.clone(),
                 state,
             );
+            return;
+        }
+        self.keep(|near| near.read_word(text));
+        if self.beyond {
             return;
         }
         let mut inner = state.clone();

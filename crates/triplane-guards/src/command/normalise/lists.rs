@@ -7,6 +7,7 @@ use std::rc::Rc;
 
 use brush_parser::ast;
 
+use crate::command::near::Near;
 use crate::command::normalise::simple::pseudo;
 use crate::command::normalise::walker::{
     Frame, HOLE, Normaliser, Origin, Output, READ_MAX, SCRIPTS_MAX, SIMPLES_MAX,
@@ -28,6 +29,8 @@ impl Normaliser<'_> {
         self.depth += 1;
         self.scripts += 1;
         self.read += text.len();
+        let depth = self.depth;
+        self.keep(|near| Near::nest(depth).and_then(|()| near.read(text)));
         let too_much = self.depth > SCRIPTS_MAX
             || self.scripts > SIMPLES_MAX
             || self.read > READ_MAX
@@ -39,6 +42,7 @@ impl Normaliser<'_> {
             self.parsed(text, span, state, input, wanted)
         };
         self.depth -= 1;
+        self.keep(|near| near.value(&output));
         output
     }
 
@@ -58,7 +62,7 @@ impl Normaliser<'_> {
         };
         let base = found.map(|at| span.start + at);
         let substitutions = &mut self.substitutions;
-        let parsed = parse(text, |script, at| {
+        let parsed = parse(text, self.found.take(), |script, at| {
             let place = match base {
                 Some(base) => base + at.start..base + at.end,
                 None => span.clone(),
@@ -252,7 +256,7 @@ impl Normaliser<'_> {
         frame: Frame<'_>,
         state: &mut ShellState,
     ) -> Output {
-        match command {
+        let output = match command {
             ast::Command::Simple(simple) => self.simple(simple, frame, state),
             ast::Command::Compound(compound, redirects) => {
                 self.redirected_compound(compound, redirects.as_ref(), frame, state)
@@ -272,7 +276,9 @@ impl Normaliser<'_> {
                 self.test(&test.expr, frame, state);
                 Output::new()
             }
-        }
+        };
+        self.keep(|near| near.value(&output));
+        output
     }
 }
 

@@ -22,4 +22,4 @@ mod layer;
 
 pub use simple::Simple;
 pub(crate) use simple::{program_name, pseudo};
-pub(crate) use walker::normalise;
+pub(crate) use walker::{normalise, normalise_near};

@@ -43,6 +43,7 @@ impl Normaliser<'_> {
                     } else {
                         Word::text(document.doc.value.as_str(), span)
                     };
+                    self.keep(|near| near.value(&content.parts));
                     if matches!(fd, None | Some(0)) {
                         redirected.input = Some(content);
                     }

@@ -5,9 +5,10 @@ use std::rc::Rc;
 
 use brush_parser::SourceSpan;
 
+use crate::command::near::{Beyond, Near};
 use crate::command::normalise::simple::{Simple, pseudo};
 use crate::command::parse::Rewritten;
-use crate::command::scan::BYTES_MAX;
+use crate::command::scan::{BYTES_MAX, Found};
 use crate::command::state::ShellState;
 use crate::command::word::{Part, Word};
 use crate::place::Place;
@@ -64,6 +65,12 @@ pub(crate) struct Normaliser<'p> {
     /// Whether a loop's body is walked for the second time.
     pub(crate) repeating: bool,
     pub(crate) exhausted: bool,
+    /// What the scan has found in the command, until it is parsed.
+    pub(crate) found: Option<Found>,
+    /// The bounds of a walk on its caller's thread.
+    pub(crate) near: Option<Near>,
+    /// Whether these were reached: what was walked so far says nothing then.
+    pub(crate) beyond: bool,
 }
 
 /// How positions of a parsed text map to the outermost command.
@@ -105,32 +112,72 @@ pub(crate) struct Redirected {
 
 pub(crate) type Output = Vec<Part>;
 
-/// The simple commands of `command`, in the order in which they are met.
-pub(crate) fn normalise(command: &str, place: &Place) -> Vec<Simple> {
-    let mut normaliser = Normaliser {
-        place,
-        source: command,
-        simples: Vec::new(),
-        words: 0,
-        read: 0,
-        work: 0,
-        wrapped: 0,
-        depth: 0,
-        calling: Vec::new(),
-        parallel: 0,
-        scripts: 0,
-        substitutions: Vec::new(),
-        repeating: false,
-        exhausted: false,
-    };
-    let mut state = ShellState::new(place);
-    let span = 0..command.len();
-    normaliser.script(command, &span, &mut state, None, false);
-    normaliser.uncalled(&mut state);
+/// The simple commands of `command`, in the order in which they are met. `found` is what the scan
+/// has found in it.
+///
+/// Must run on the parser's thread.
+pub(crate) fn normalise(command: &str, found: Found, place: &Place) -> Vec<Simple> {
+    let mut normaliser = Normaliser::new(command, found, place);
+    normaliser.walk();
     normaliser.simples
 }
 
-impl Normaliser<'_> {
+/// As [`normalise`], on the thread of whoever asks, if that is bounded.
+pub(crate) fn normalise_near(
+    command: &str,
+    found: Found,
+    place: &Place,
+) -> Result<Vec<Simple>, Beyond> {
+    let mut normaliser = Normaliser::new(command, found, place);
+    normaliser.near = Some(Near::new());
+    normaliser.walk();
+    if normaliser.beyond {
+        Err(Beyond)
+    } else {
+        Ok(normaliser.simples)
+    }
+}
+
+impl<'p> Normaliser<'p> {
+    fn new(command: &'p str, found: Found, place: &'p Place) -> Self {
+        Self {
+            place,
+            source: command,
+            simples: Vec::new(),
+            words: 0,
+            read: 0,
+            work: 0,
+            wrapped: 0,
+            depth: 0,
+            calling: Vec::new(),
+            parallel: 0,
+            scripts: 0,
+            substitutions: Vec::new(),
+            repeating: false,
+            exhausted: false,
+            found: Some(found),
+            near: None,
+            beyond: false,
+        }
+    }
+
+    fn walk(&mut self) {
+        let mut state = ShellState::new(self.place);
+        let command = self.source;
+        self.script(command, &(0..command.len()), &mut state, None, false);
+        self.uncalled(&mut state);
+    }
+
+    /// Keeps to the bounds of a walk on its caller's thread: one that would leave them is given up.
+    pub(crate) fn keep(&mut self, bounded: impl FnOnce(&mut Near) -> Result<(), Beyond>) {
+        if let Some(near) = &mut self.near
+            && bounded(near) == Err(Beyond)
+        {
+            self.beyond = true;
+            self.exhausted = true;
+        }
+    }
+
     pub(crate) fn emit(
         &mut self,
         program: &str,
@@ -138,8 +185,10 @@ impl Normaliser<'_> {
         span: Range<usize>,
         state: &ShellState,
     ) {
+        let work = args.len() + REMEMBERED * state.remembered();
         self.words += args.len();
-        self.work += args.len() + REMEMBERED * state.remembered();
+        self.work += work;
+        self.keep(|near| near.work(work));
         if self.simples.len() >= SIMPLES_MAX || self.words > WORDS_MAX || self.work > WORK_MAX {
             self.exhaust(span, state);
             return;

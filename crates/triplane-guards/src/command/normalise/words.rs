@@ -144,6 +144,9 @@ impl Normaliser<'_> {
         state: &mut ShellState,
         picks: &mut Picks,
     ) -> Vec<Word> {
+        if self.beyond {
+            return vec![Word::unknown(span)];
+        }
         let expanded = expand(
             raw,
             &span,
@@ -154,10 +157,12 @@ impl Normaliser<'_> {
                 picks,
             },
         );
-        expanded.unwrap_or_else(|Unreadable| {
+        let words = expanded.unwrap_or_else(|Unreadable| {
             let reason = Word::text("a word cannot be read", span.clone());
             self.emit(pseudo::UNPARSABLE, vec![reason], span.clone(), state);
             vec![Word::unknown(span)]
-        })
+        });
+        self.keep(|near| near.expand(&words));
+        words
     }
 }

@@ -3,7 +3,7 @@
 //! The parser is recursive: what nests deeply costs it stack, and some malformed inputs cost it
 //! exponential time. The scan walks the text once, with a stack of modes, and refuses what no
 //! ordinary command needs. It is not trusted to understand the shell; the parser behind it runs
-//! on a thread of its own with a large stack and a short time limit.
+//! on a thread of its own with a large stack and a short time limit, or on a text that is small.
 //!
 //! Single quotes, comments and quoted heredocs are skipped. In an unquoted heredoc only
 //! substitutions count. A `)` that ends the pattern of a `case` arm closes nothing.
@@ -17,5 +17,5 @@ mod reserved;
 mod code;
 
 pub use refusal::{BYTES_MAX, CASES_MAX, DEPTH_MAX, SEPARATORS_MAX, ScanRefusal};
-pub(crate) use walk::look;
 pub use walk::scan;
+pub(crate) use walk::{Found, look};

@@ -39,7 +39,7 @@ pub(crate) struct Scan<'a> {
 }
 
 /// What the scan finds that the grammar must not be shown.
-#[derive(Debug, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Found {
     /// The outermost command substitutions, in their order.
     pub(crate) substitutions: Vec<Substitution>,

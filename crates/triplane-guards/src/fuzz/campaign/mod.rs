@@ -10,6 +10,7 @@ mod corpus;
 mod trial;
 mod child;
 mod shell;
+mod near;
 mod sql;
 mod paths;
 mod rules;

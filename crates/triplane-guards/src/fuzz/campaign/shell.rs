@@ -17,7 +17,7 @@ fn any_command_gets_a_verdict() {
     });
 }
 
-const FRAGMENTS: &[&str] = &[
+pub(super) const FRAGMENTS: &[&str] = &[
     "$(",
     ")",
     "`",
