@@ -49,8 +49,11 @@ pub(crate) async fn open(path: &Path, durability: Durability) -> anyhow::Result<
 /// What a unit carries besides its operation.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Unit {
-    /// An audit row, a signal, and an intent with a dedup key.
+    /// A signal, and an intent with a dedup key and its audit row: the reason-coded row that each
+    /// change of an intent is written with.
     Enqueue,
+    /// The same, and evidence of how the operation was judged.
+    EnqueueJudged,
     /// So many signals.
     Append(usize),
 }
@@ -73,7 +76,7 @@ impl Unit {
             outcome: "allowed".to_owned(),
             occurred_at_us: 1,
             judgement: match self {
-                Self::Enqueue => Some(Judgement {
+                Self::EnqueueJudged => Some(Judgement {
                     decision: "allowed".to_owned(),
                     enforcement: "enforced".to_owned(),
                     rule: None,
@@ -81,7 +84,7 @@ impl Unit {
                     notes: None,
                     rewrite: None,
                 }),
-                Self::Append(_) => None,
+                Self::Enqueue | Self::Append(_) => None,
             },
             kind: SignalKind::ProviderObserved,
             emitter: EmitterRole::Provider,
@@ -97,7 +100,7 @@ impl Unit {
 
     fn signals(self) -> usize {
         match self {
-            Self::Enqueue => 1,
+            Self::Enqueue | Self::EnqueueJudged => 1,
             Self::Append(signals) => signals,
         }
     }
@@ -131,13 +134,15 @@ impl CommitParticipant for Unit {
                 payload: fact.payload.clone(),
             });
         }
-        if let Self::Enqueue = self {
+        if let Self::EnqueueJudged = self {
             staged.audit(AuditRow {
                 id: Uuid::now_v7(),
                 outcome: fact.outcome.clone(),
                 emitter: fact.emitter,
                 judgement: fact.judgement.clone(),
             });
+        }
+        if let Self::Enqueue | Self::EnqueueJudged = self {
             let mut intent = IntentRow::new(Uuid::now_v7(), ids[0], SINK);
             intent.dedup_key = Some(fact.identity.key.clone());
             staged.intent(intent);

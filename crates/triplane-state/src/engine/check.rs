@@ -34,6 +34,7 @@ pub(crate) const CHECKS: &[&str] = &[
     "schema",
     "sequences",
     "log_order",
+    "runs",
     "history",
     "chain",
     "edges",
@@ -66,6 +67,30 @@ const STATEMENTS: &[(&str, &str)] = &[
          JOIN signal_log AS earlier ON earlier.session_id = later.session_id \
               AND earlier.sequence = later.sequence - 1 \
          JOIN session ON session.id = later.session_id WHERE later.id <= earlier.id",
+    ),
+    (
+        "runs",
+        "SELECT 'operation ' || operation.id, 'has ' || coalesce(found.rows, 0) \
+                || ' rows of evidence and says ' || operation.audits \
+         FROM operation LEFT JOIN (SELECT operation_id, count(*) AS rows, min(id) AS first, \
+                                          max(id) AS last FROM audit GROUP BY operation_id) AS found \
+              ON found.operation_id = operation.id \
+         WHERE coalesce(found.rows, 0) <> operation.audits OR found.first IS NOT first_audit \
+            OR found.last - found.first + 1 <> found.rows \
+         UNION ALL \
+         SELECT 'operation ' || operation.id, 'has ' || coalesce(found.rows, 0) \
+                || ' signals and says ' || operation.signals \
+         FROM operation LEFT JOIN (SELECT operation_id, count(*) AS rows, min(id) AS first, \
+                                          max(id) AS last FROM signal_log GROUP BY operation_id) \
+              AS found ON found.operation_id = operation.id \
+         WHERE coalesce(found.rows, 0) <> operation.signals OR found.first IS NOT first_signal \
+            OR found.last - found.first + 1 <> found.rows \
+         UNION ALL \
+         SELECT 'intent ' || outbox.id, 'stands outside of the run of its operation' \
+         FROM outbox JOIN signal_log ON signal_log.id = outbox.signal_id \
+         JOIN operation ON operation.id = signal_log.operation_id \
+         WHERE first_intent IS NULL \
+            OR outbox.id NOT BETWEEN first_intent AND first_intent + intents - 1",
     ),
     (
         "history",
@@ -340,6 +365,12 @@ mod tests {
                  UPDATE signal_log SET sequence = 1 WHERE id = 2; \
                  UPDATE signal_log SET sequence = 2 WHERE id = 1",
             ),
+            ("runs", "UPDATE operation SET audits = audits + 1"),
+            (
+                "runs",
+                "UPDATE operation SET first_signal = first_signal + 1",
+            ),
+            ("runs", "UPDATE operation SET intents = intents - 1"),
             (
                 "history",
                 "DELETE FROM outbox_transition WHERE outbox_id = 1 AND ordinal = 2",

@@ -16,7 +16,7 @@ use crate::engine::commit::lookup::{Lookup, SessionEnd};
 use crate::engine::commit::receipt::{
     Committed, Enqueued, IntentReceipt, Receipt, Recorded, SignalReceipt,
 };
-use crate::engine::commit::rows::{NewIntent, NewOperation, NewRows, NewSignal};
+use crate::engine::commit::rows::{NewIntent, NewOperation, NewRows, NewSignal, Run};
 use crate::engine::commit::work::{WorkRef, check, snapshots};
 use crate::engine::snapshot::StoredSnapshot;
 use crate::error::StateError;
@@ -69,6 +69,7 @@ impl<'w> Plan<'w> {
             Place::Free(identity) => identity,
         };
         let operation = self.add_operation(work.fact, &identity);
+        let before = self.lookup.highest;
         for audit in &work.staged.audits {
             self.lookup.highest.audit += 1;
             self.rows
@@ -125,6 +126,12 @@ impl<'w> Plan<'w> {
             }
         });
         let intents = intents.collect();
+        let after = self.lookup.highest;
+        if let Some(row) = self.rows.operations.last_mut() {
+            row.audits = Run::between(before.audit, after.audit);
+            row.signals = Run::between(before.signal, after.signal);
+            row.intents = Run::between(before.intent, after.intent);
+        }
         Committed::Recorded(Receipt {
             operation: work.fact.operation,
             identity,
@@ -143,6 +150,9 @@ impl<'w> Plan<'w> {
             session,
             identity: identity.to_owned(),
             fact,
+            audits: Run::between(0, 0),
+            signals: Run::between(0, 0),
+            intents: Run::between(0, 0),
         });
         // A later unit of the same transaction may tell the same fact again.
         let judgement = fact.judgement.as_ref();

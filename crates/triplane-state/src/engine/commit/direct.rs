@@ -43,7 +43,9 @@ pub(crate) const ON_RECORD: &str = "\
            audit.decision, audit.rule \
     FROM operation LEFT JOIN audit ON audit.id = ( \
         SELECT min(judged.id) FROM audit AS judged \
-        WHERE judged.operation_id = operation.id AND judged.decision IS NOT NULL) \
+        WHERE judged.id BETWEEN operation.first_audit \
+                            AND operation.first_audit + operation.audits - 1 \
+          AND judged.decision IS NOT NULL) \
     WHERE operation.identity = ?1";
 
 pub(crate) const SESSION: &str = "\
@@ -165,8 +167,9 @@ fn insert(connection: &Connection, rows: &NewRows<'_>, now_us: i64) -> rusqlite:
     }
     let mut statement = connection.prepare_cached(
         "INSERT INTO operation (id, public_id, session_id, identity, shape, digest, event, subject, \
-         outcome, occurred_at_us, committed_at_us) \
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
+         outcome, occurred_at_us, committed_at_us, first_audit, audits, first_signal, signals, \
+         first_intent, intents) \
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)",
     )?;
     for operation in &rows.operations {
         let fact = operation.fact;
@@ -182,6 +185,12 @@ fn insert(connection: &Connection, rows: &NewRows<'_>, now_us: i64) -> rusqlite:
             fact.outcome,
             fact.occurred_at_us,
             now_us,
+            operation.audits.first,
+            operation.audits.rows,
+            operation.signals.first,
+            operation.signals.rows,
+            operation.intents.first,
+            operation.intents.rows,
         ])?;
     }
     let mut statement = connection.prepare_cached(

@@ -23,7 +23,7 @@ pub(crate) struct Lookup {
 }
 
 /// The highest integer keys in use.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone, Copy)]
 pub(crate) struct Highest {
     pub(crate) session: i64,
     pub(crate) operation: i64,
@@ -55,7 +55,9 @@ const ON_RECORD: &str = "\
            operation.public_id, operation.committed_at_us, audit.decision, audit.rule \
     FROM operation LEFT JOIN audit ON audit.id = ( \
         SELECT min(judged.id) FROM audit AS judged \
-        WHERE judged.operation_id = operation.id AND judged.decision IS NOT NULL) \
+        WHERE judged.id BETWEEN operation.first_audit \
+                            AND operation.first_audit + operation.audits - 1 \
+          AND judged.decision IS NOT NULL) \
     WHERE operation.identity IN (";
 
 const SESSIONS: &str = "\

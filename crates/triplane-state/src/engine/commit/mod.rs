@@ -24,6 +24,7 @@ mod rows;
 mod planted;
 mod apply;
 mod direct;
+mod telling;
 mod group;
 #[cfg(triplane_crash)]
 mod rehearsal;

@@ -10,14 +10,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll};
 
-use tokio::sync::{Mutex, OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
+use tokio::sync::{Mutex, Semaphore, mpsc, oneshot};
 use tokio::task::JoinHandle;
 
 use crate::engine::capture::Capture;
-use crate::engine::commit::group::{Answers, GROUP_MAX, commit_group, groups, refuse};
-use crate::engine::commit::receipt::{Committed, has_intents};
+use crate::engine::commit::group::{GROUP_MAX, commit_group, groups, refuse};
+use crate::engine::commit::receipt::Committed;
 #[cfg(triplane_crash)]
 use crate::engine::commit::rehearsal::rehearse;
+use crate::engine::commit::telling::{Asker, Telling};
 use crate::engine::commit::work::Work;
 use crate::engine::store::Connections;
 use crate::error::StateError;
@@ -42,19 +43,6 @@ pub(crate) struct CommitQueue {
 enum Message {
     Unit(Box<Work>, Asker),
     Stop,
-}
-
-/// Whoever submitted a unit: gets the answer, and then the unit's room in the queue is free.
-struct Asker {
-    answer: oneshot::Sender<Result<Committed, StateError>>,
-    _room: OwnedSemaphorePermit,
-}
-
-impl Asker {
-    fn tell(self, answer: Result<Committed, StateError>) {
-        // Whoever submitted the unit may not wait for its receipt.
-        self.answer.send(answer).ok();
-    }
 }
 
 /// A unit in the queue: a future of its answer.
@@ -163,44 +151,24 @@ async fn run(
         let works: Arc<[Work]> = works.into();
         let mut askers = askers.into_iter();
         for group in groups(&works) {
-            let answers = match &given_up {
-                Some(error) => refuse(error, group.len()),
-                #[cfg(triplane_crash)]
-                None if triplane_kernel::planted!("receipt_before_commit") => {
-                    let early = rehearse(&connections, &works, group.clone()).await;
-                    for (answer, asker) in early.into_iter().zip(askers.by_ref()) {
-                        asker.tell(answer);
-                    }
-                    commit_group(&connections, &works, group).await
-                }
-                None => commit_group(&connections, &works, group).await,
+            let of_group = askers.by_ref().take(group.len()).collect();
+            let (all, notes) = (Arc::clone(&connections), Arc::clone(&capture));
+            let telling = Arc::new(Telling::new(all, notes, of_group));
+            #[cfg(triplane_crash)]
+            if triplane_kernel::planted!("receipt_before_commit") && given_up.is_none() {
+                telling.answer(rehearse(&connections, &works, group.clone()).await);
+            }
+            let told = match &given_up {
+                Some(error) => telling.tell(refuse(error, group.len())),
+                None => commit_group(&connections, &works, group, &telling).await,
             };
             if stopping.load(Ordering::Relaxed) {
                 // Closing waits for a locked store once, not once for each group.
-                given_up = given_up.or_else(|| busy(&answers));
+                given_up = given_up.or(told.busy);
             }
-            triplane_kernel::failpoint!("commit.committed");
-            if answers.iter().flatten().any(has_intents) {
-                connections.enqueued.notify_one();
-            }
-            let refused = answers.iter().filter_map(|answer| answer.as_ref().err());
-            refused.for_each(|error| capture.note(1, error));
-            let worked = answers.iter().any(Result::is_ok);
-            triplane_kernel::failpoint!("commit.before_receipt");
-            for (answer, asker) in answers.into_iter().zip(askers.by_ref()) {
-                asker.tell(answer);
-                triplane_kernel::failpoint!("commit.receipt_given");
-            }
-            if worked {
+            if told.worked {
                 capture.committed().await;
             }
         }
     }
-}
-
-fn busy(answers: &Answers) -> Option<StateError> {
-    let mut errors = answers.iter().filter_map(|answer| answer.as_ref().err());
-    errors
-        .find(|error| matches!(error, StateError::Busy { .. }))
-        .cloned()
 }

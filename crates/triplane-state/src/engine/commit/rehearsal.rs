@@ -4,7 +4,8 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex};
 
 use crate::engine::commit::apply::apply;
-use crate::engine::commit::group::{Answers, refuse};
+use crate::engine::commit::group::refuse;
+use crate::engine::commit::telling::Answers;
 use crate::engine::commit::work::Work;
 use crate::engine::store::{Connections, Undo};
 use crate::error::StateError;

@@ -27,6 +27,27 @@ pub(crate) struct NewOperation<'w> {
     pub(crate) session: i64,
     pub(crate) identity: String,
     pub(crate) fact: &'w PendingFact,
+    pub(crate) audits: Run,
+    pub(crate) signals: Run,
+    pub(crate) intents: Run,
+}
+
+/// Where rows stand that are written one after the other.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Run {
+    /// The first one's key, if there is one.
+    pub(crate) first: Option<i64>,
+    pub(crate) rows: i64,
+}
+
+impl Run {
+    /// The keys above `before`, up to `last`.
+    pub(crate) fn between(before: i64, last: i64) -> Self {
+        Self {
+            first: (last > before).then_some(before + 1),
+            rows: last - before,
+        }
+    }
 }
 
 #[derive(Debug)]
@@ -88,7 +109,8 @@ impl NewRows<'_> {
     fn push_operations(&self, query: &mut QueryBuilder<Sqlite>, now_us: i64) {
         query.push(
             "INSERT INTO operation (id, public_id, session_id, identity, shape, digest, event, \
-             subject, outcome, occurred_at_us, committed_at_us) ",
+             subject, outcome, occurred_at_us, committed_at_us, first_audit, audits, first_signal, \
+             signals, first_intent, intents) ",
         );
         query.push_values(&self.operations, |mut row, operation| {
             let fact = operation.fact;
@@ -103,6 +125,9 @@ impl NewRows<'_> {
                 .push_bind(fact.outcome.as_str())
                 .push_bind(fact.occurred_at_us)
                 .push_bind(now_us);
+            for run in [operation.audits, operation.signals, operation.intents] {
+                row.push_bind(run.first).push_bind(run.rows);
+            }
         });
         query.push(";");
     }

@@ -22,12 +22,10 @@ macro_rules! operations {
             "audit.enforcement, audit.rule, audit.reason, audit.notes, audit.arguments_before, ",
             "audit.arguments_after, signal_log.payload_type, signal_log.payload_version, ",
             $payload,
-            ", signal_log.id = (SELECT min(first.id) FROM signal_log AS first ",
-            "WHERE first.operation_id = operation.id) FROM ",
+            ", signal_log.id = operation.first_signal FROM ",
             $from,
             " JOIN session ON session.id = signal_log.session_id ",
-            "LEFT JOIN audit ON audit.id = (SELECT min(judged.id) FROM audit AS judged ",
-            "WHERE judged.operation_id = operation.id) ",
+            "LEFT JOIN audit ON audit.id = operation.first_audit ",
             $end,
         )
     };
@@ -50,17 +48,17 @@ pub(crate) const NAMED: &str = operations!(
     "CASE WHEN octet_length(signal_log.payload) <= ?2 THEN signal_log.payload END",
     "json_each(?1) AS wanted \
      JOIN operation ON operation.identity = wanted.value \
-     JOIN signal_log ON signal_log.id = (SELECT min(first.id) FROM signal_log AS first \
-       WHERE first.operation_id = operation.id)",
+     JOIN signal_log ON signal_log.id = operation.first_signal",
     ""
 );
 
 pub(crate) const DELIVERIES: &str = "\
-    SELECT signal_log.operation_id, outbox.id, outbox.public_id, outbox.sink, outbox.status, \
+    SELECT operation.id, outbox.id, outbox.public_id, outbox.sink, outbox.status, \
            outbox.attempt, outbox.last_error, outbox.updated_at_us \
     FROM json_each(?1) AS wanted \
-    JOIN signal_log ON signal_log.operation_id = wanted.value \
-    JOIN outbox ON outbox.signal_id = signal_log.id";
+    JOIN operation ON operation.id = wanted.value \
+    JOIN outbox ON outbox.id BETWEEN operation.first_intent \
+                                 AND operation.first_intent + operation.intents - 1";
 
 /// Reads `signals_max` signals of `session` at most, and the operations that begin among them.
 pub(crate) async fn page(

@@ -51,6 +51,13 @@ pub(super) const MIGRATIONS: &[Migration] = &[
             "PRAGMA user_version = 5;"
         ),
     },
+    Migration {
+        version: 6,
+        sql: concat!(
+            include_str!("migrations/0006_runs.sql"),
+            "PRAGMA user_version = 6;"
+        ),
+    },
 ];
 
 /// Applies every step that the store lacks, all of them or none. Answers the version that it has

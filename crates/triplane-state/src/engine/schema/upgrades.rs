@@ -17,7 +17,8 @@ use crate::error::StateError;
 /// program could leave, one of them in the middle of a delivery by a process that is gone.
 const IN_USE: &str = "
     INSERT INTO session VALUES (1, 's1', 5);
-    INSERT INTO operation VALUES
+    INSERT INTO operation (id, public_id, session_id, identity, shape, digest, event, subject,
+                           outcome, occurred_at_us, committed_at_us) VALUES
         (1, '01900000-0000-7000-8000-000000000001', 1, 'k1', 'hooks', 'd', 'e', NULL, 'denied', 1, 5),
         (2, '01900000-0000-7000-8000-000000000002', 1, 'k2', 'hooks', 'd', 'e', NULL, 'denied', 2, 5),
         (3, '01900000-0000-7000-8000-000000000003', 1, 'k3', 'hooks', 'd', 'e', NULL, 'denied', 3, 5);
@@ -39,6 +40,11 @@ const IN_USE: &str = "
         (3, 3, 'delivering', 'delivered', 1, 'dispatch.delivered.transport_ok', NULL, 5);
 ";
 
+/// What a program of version 6 and later says besides: where the rows of each operation stand.
+const RUNS: &str = "
+    UPDATE operation SET first_signal = id, signals = 1, first_intent = id, intents = 1;
+";
+
 /// A store as the program of schema `version` made and left it.
 async fn left_by(version: i64) -> (TempDir, PathBuf) {
     let folder = tempfile::tempdir().expect("a folder");
@@ -55,6 +61,9 @@ async fn left_by(version: i64) -> (TempDir, PathBuf) {
     );
     script.push_str(&mark);
     script.push_str(IN_USE);
+    if version >= 6 {
+        script.push_str(RUNS);
+    }
     run(&mut connection, &script).await;
     connection.close().await.expect("closes");
     (folder, path)
@@ -117,7 +126,7 @@ async fn a_step_that_fails_leaves_the_store_as_it_was() {
         let url = format!("sqlite://{}", path.display());
         let mut connection = SqliteConnection::connect(&url).await.expect("connects");
         // The last step makes this table: all steps before it are undone with it.
-        run(&mut connection, "CREATE TABLE delivery_sink (x)").await;
+        run(&mut connection, "CREATE TABLE evidence (x)").await;
         let dump = "SELECT group_concat(sql, ';') FROM sqlite_schema";
         let before: String = sqlx::query_scalar(dump)
             .fetch_one(&mut connection)
@@ -133,7 +142,7 @@ async fn a_step_that_fails_leaves_the_store_as_it_was() {
             .await
             .expect("reads");
         assert_eq!((version_of(&path).await, after), (version, before));
-        run(&mut connection, "DROP TABLE delivery_sink").await;
+        run(&mut connection, "DROP TABLE evidence").await;
         connection.close().await.expect("closes");
         let store = Store::open(StoreOptions::new(&path)).await.expect("opens");
         store.close().await.expect("closes");

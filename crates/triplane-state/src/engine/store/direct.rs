@@ -9,7 +9,7 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError, mpsc};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 use tokio::sync::oneshot;
@@ -22,6 +22,9 @@ use crate::engine::store::options::StoreOptions;
 
 /// How many statements stay prepared: every one that is asked here.
 const STATEMENTS_MAX: usize = 64;
+
+/// How long the thread waits for its next job before it sleeps.
+const AWAKE: Duration = Duration::from_micros(80);
 
 type Job = Box<dyn FnOnce(&Connection) + Send>;
 
@@ -43,6 +46,16 @@ pub(crate) enum Ran<T> {
     Failed,
 }
 
+impl<T> Ran<T> {
+    pub(crate) fn map<U>(self, then: impl FnOnce(T) -> U) -> Ran<U> {
+        match self {
+            Self::Committed(value) => Ran::Committed(then(value)),
+            Self::Busy(waited) => Ran::Busy(waited),
+            Self::Failed => Ran::Failed,
+        }
+    }
+}
+
 impl Direct {
     /// Opens a connection with the settings of `role`, or answers nothing when it cannot be had with
     /// all of them.
@@ -58,7 +71,7 @@ impl Direct {
                     return;
                 };
                 if tell_opened.send(()).is_ok() {
-                    for job in work {
+                    while let Some(job) = next(&work) {
                         job(&connection);
                     }
                 }
@@ -101,6 +114,20 @@ impl Direct {
 
 fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
     of.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The next job. A thread that sleeps is woken by the system, which takes longer than most jobs do:
+/// whoever has just been answered mostly asks again before that, so it is waited for awake at first.
+fn next(jobs: &mpsc::Receiver<Job>) -> Option<Job> {
+    let since = Instant::now();
+    loop {
+        match jobs.try_recv() {
+            Ok(job) => return Some(job),
+            Err(mpsc::TryRecvError::Disconnected) => return None,
+            Err(mpsc::TryRecvError::Empty) if since.elapsed() >= AWAKE => return jobs.recv().ok(),
+            Err(mpsc::TryRecvError::Empty) => std::hint::spin_loop(),
+        }
+    }
 }
 
 /// Runs `body` in one immediate transaction: committed when it answers `Ok`, undone otherwise.

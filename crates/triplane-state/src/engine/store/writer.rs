@@ -137,6 +137,19 @@ impl Writer {
         &self,
         body: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
     ) -> Result<Option<T>, StateError> {
+        self.direct_and(body, |committed| committed)
+            .await?
+            .transpose()
+    }
+
+    /// As [`Writer::direct`], and tells `then` of what was committed before anybody is woken: it runs
+    /// on the connection's thread and its answer is the answer. It hears of an error only when the
+    /// store was moved away meanwhile.
+    pub(crate) async fn direct_and<T: Send + 'static, U: Send + 'static>(
+        &self,
+        body: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
+        then: impl FnOnce(Result<T, StateError>) -> U + Send + 'static,
+    ) -> Result<Option<U>, StateError> {
         let mut held = Arc::clone(&self.held).lock_owned().await;
         if held.connection.is_none() {
             return Err(StateError::Closed);
@@ -150,11 +163,15 @@ impl Writer {
         let Shortcut::Open(direct) = &held.shortcut else {
             return Ok(None);
         };
-        let ran = direct.run(move |connection| transaction(connection, &patience, body));
+        let (file, options) = (self.file, Arc::clone(&self.options));
+        let ran = direct.run(move |connection| {
+            transaction(connection, &patience, body).map(|value| {
+                // SQLite goes on writing to a file that nobody can open any more.
+                then(file.check(&options.path).map(|()| value))
+            })
+        });
         match ran.await {
-            Some(Ran::Committed(value)) => {
-                self.file.check(&self.options.path).map(|()| Some(value))
-            }
+            Some(Ran::Committed(told)) => Ok(Some(told)),
             Some(Ran::Busy(waited)) => Err(StateError::Busy {
                 path: self.options.path.clone(),
                 waited,
