@@ -50,6 +50,10 @@ pub(crate) fn output(
                 ["rev-parse", rest @ ..] if rest.iter().all(|word| names_a_commit(word)) => {
                     vec![Part::Token]
                 }
+                // Every file that git knows, unless a pattern or an option picks some.
+                ["ls-files"] | ["ls-files", "-z" | "-c" | "--cached"] => {
+                    vec![Part::Glob("*".to_owned())]
+                }
                 ["rev-list", "--count", ..] | ["describe", ..] => vec![Part::Token],
                 _ => unknown(),
             }

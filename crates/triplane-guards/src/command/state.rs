@@ -2,6 +2,7 @@
 //!
 //! A value that depends on which branch ran is kept as alternatives; every one of them is judged.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -52,6 +53,24 @@ impl Value {
 /// Folders that may be the current one; `None` is any folder.
 pub(crate) type Folders = Arc<[Option<String>]>;
 
+/// The path of a folder; a name of its own, such as that of a new temporary folder, is a name
+/// that no command can spell.
+fn folder_name(folder: &Word) -> Option<Cow<'_, str>> {
+    if let Some(known) = folder.literal() {
+        return Some(Cow::Borrowed(known));
+    }
+    let mut path = String::new();
+    for part in &folder.parts {
+        match part {
+            Part::Text(text) => path.push_str(text),
+            Part::Token => path.push('\u{1}'),
+            Part::Below => path.push_str("/\u{1}"),
+            Part::Glob(_) | Part::Unknown => return None,
+        }
+    }
+    Some(Cow::Owned(path))
+}
+
 /// The state of one shell.
 #[derive(Debug, Clone)]
 pub(crate) struct ShellState {
@@ -67,6 +86,8 @@ pub(crate) struct ShellState {
     pub(crate) files: Rc<HashMap<String, Word>>,
     /// Whether paths are those of another machine.
     pub(crate) remote: bool,
+    /// The path under which another machine sees the workspace, if it does.
+    pub(crate) bound: Option<Arc<str>>,
     /// What the shell's own standard input holds, if the line has replaced it.
     pub(crate) stdin: Option<Rc<Word>>,
 }
@@ -90,6 +111,7 @@ impl ShellState {
             aliases: HashMap::new(),
             files: Rc::default(),
             remote: false,
+            bound: None,
             stdin: None,
         }
     }
@@ -106,6 +128,7 @@ impl ShellState {
             aliases: HashMap::new(),
             files: Rc::default(),
             remote: true,
+            bound: None,
             stdin: None,
         }
     }
@@ -141,14 +164,9 @@ impl ShellState {
     pub(crate) fn enter(&mut self, folder: &Word) {
         let mut entered: Vec<Option<String>> = Vec::new();
         for cwd in self.cwd.iter() {
-            let next = match (folder.literal(), cwd) {
-                (Some(path), _) if path.starts_with('/') => Some(absolute(path, "/")),
-                (Some(path), Some(cwd)) => Some(absolute(path, cwd)),
-                // A new folder below a known one, such as a temporary folder.
-                (None, _) if folder.parts.last() == Some(&Part::Below) => {
-                    let base = folder.prefix();
-                    base.starts_with('/').then(|| format!("{base}\u{1}"))
-                }
+            let next = match (folder_name(folder), cwd) {
+                (Some(path), _) if path.starts_with('/') => Some(absolute(&path, "/")),
+                (Some(path), Some(cwd)) => Some(absolute(&path, cwd)),
                 (Some(_), None) | (None, _) => None,
             };
             let next = next.filter(|path| path.len() <= PATH_MAX);

@@ -12,6 +12,10 @@ pub(crate) enum Language {
     Php,
     Awk,
     Lua,
+    /// One whose programs are read statement by statement, for their names and texts only.
+    Other,
+    /// Tcl, whose words stand without quotes.
+    Tcl,
 }
 
 /// What a one-liner does.
@@ -19,6 +23,8 @@ pub(crate) enum Language {
 pub(crate) enum CodeAct {
     /// Runs this text in a shell.
     Script(Word),
+    /// Runs this text in a shell, if it is one: what surrounds it is only half understood.
+    Perhaps(Word),
     /// Runs this argument vector.
     Argv(Vec<Word>),
     /// Runs this text as a program of the same language.

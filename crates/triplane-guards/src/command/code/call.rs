@@ -16,7 +16,7 @@ impl Reader {
             Language::Ruby => matches!(lower.as_str(), "eval" | "instance_eval"),
             Language::Perl | Language::Php => lower == "eval",
             Language::Lua => matches!(lower.as_str(), "load" | "loadstring"),
-            Language::Awk => false,
+            Language::Awk | Language::Other | Language::Tcl => false,
         };
         if evaluates {
             if let Some(code) = args.first().and_then(|words| words.first()) {
@@ -198,6 +198,7 @@ impl Reader {
                         | "shelljs"
                         | "sh"
                         | "pathlib"
+                        | "file"
                 );
                 // Texts are replaced far more often than files.
                 if name == "replace" {
@@ -208,6 +209,40 @@ impl Reader {
             }
             (_, Some(Token::Sign('.'))) => !matches!(name, "write" | "replace"),
             _ => name != "replace",
+        }
+    }
+
+    /// Whether the name that was just read deletes every row of a model: `User.delete_all`,
+    /// `User.objects.all().delete()`, `prisma.user.deleteMany()`.
+    pub(crate) fn empties_model(&self, name: &str) -> bool {
+        let before = |back: usize| {
+            self.at
+                .checked_sub(back + 1)
+                .and_then(|at| self.tokens.get(at))
+        };
+        let after = |ahead: usize| self.tokens.get(self.at + ahead);
+        let is = |token: Option<&Token>, wanted: &str| match token {
+            Some(Token::Name(name)) => name == wanted,
+            Some(Token::Sign(sign)) => wanted.chars().eq([*sign]),
+            _ => false,
+        };
+        match name {
+            "delete_all" | "destroy_all" => match before(2) {
+                Some(Token::Name(model)) => model == "all" || model.starts_with(char::is_uppercase),
+                _ => false,
+            },
+            "delete" => {
+                let called = is(before(1), ".") && is(before(2), ")") && is(before(3), "(");
+                called && is(before(4), "all")
+            }
+            "deleteMany" => is(after(0), "(") && is(after(1), ")"),
+            "destroy" => {
+                is(after(0), "(")
+                    && is(after(1), "{")
+                    && is(after(2), "truncate")
+                    && is(after(4), "true")
+            }
+            _ => false,
         }
     }
 

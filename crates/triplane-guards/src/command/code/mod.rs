@@ -5,6 +5,7 @@
 
 mod act;
 mod deed;
+mod statements;
 mod token;
 mod string;
 mod read;

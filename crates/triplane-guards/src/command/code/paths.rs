@@ -1,6 +1,7 @@
 //! Paths that a one-line program builds by calls: `Path('a') / 'b'`, `os.path.join('a', 'b')`,
 //! `glob('a/*')`.
 
+use crate::command::code::act::Language;
 use crate::command::code::read::Reader;
 use crate::command::code::token::Token;
 use crate::command::word::{Part, Word};
@@ -27,6 +28,14 @@ const MAKERS: [&str; 15] = [
 impl Reader {
     /// The path that the call at `start` makes or walks over, and where it ends.
     pub(crate) fn path_call(&self, start: usize) -> Option<(Word, usize)> {
+        // `glob "a/*"`: a call without parentheses.
+        if matches!(self.language, Language::Perl | Language::Ruby)
+            && let Some([Token::Name(name), Token::Text(pattern)]) =
+                self.tokens.get(start..start + 2)
+            && name == "glob"
+        {
+            return Some((below(pattern), start + 2));
+        }
         let (name, open) = self.callee(start)?;
         // Nothing is read twice for a call that makes no path: calls nest.
         if !MAKERS.contains(&name) {

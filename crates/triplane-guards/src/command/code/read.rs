@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use crate::command::code::act::{CodeAct, Language};
 use crate::command::code::deed::is_deed;
+use crate::command::code::statements;
 use crate::command::code::token::{Lexer, Token};
 use crate::command::word::{Part, Word};
 
@@ -20,6 +21,11 @@ pub(crate) fn acts(code: &Word, language: Language) -> Vec<CodeAct> {
                 text.push('\u{1}');
             }
         }
+    }
+    match language {
+        Language::Other => return statements::acts(&text, &code.span),
+        Language::Tcl => return statements::tcl(&text, &code.span),
+        _ => {}
     }
     let mut acts = Vec::new();
     // Some shells of Python run the rest of a line behind a `!`.
@@ -91,6 +97,9 @@ impl Reader {
             Token::Command(command) => self.acts.push(CodeAct::Script(command)),
             Token::Name(name) => {
                 let name = self.aliases.get(&name).cloned().unwrap_or(name);
+                if self.empties_model(&name) {
+                    self.acts.push(CodeAct::DeleteAll);
+                }
                 if let Some(args) = self.package_call(&name) {
                     self.call("rimraf", args);
                     return;
@@ -207,7 +216,12 @@ impl Reader {
                     | "return"
             ),
             Language::Awk => name == "system",
-            Language::Python | Language::JavaScript | Language::Php | Language::Lua => false,
+            Language::Python
+            | Language::JavaScript
+            | Language::Php
+            | Language::Lua
+            | Language::Other
+            | Language::Tcl => false,
         }
     }
 

@@ -19,7 +19,11 @@ impl Lexer {
         let interpolates = match self.language {
             Language::Python => prefix.contains('f'),
             Language::Perl | Language::Ruby | Language::Php => quote == '"',
-            Language::JavaScript | Language::Awk | Language::Lua => false,
+            Language::JavaScript
+            | Language::Awk
+            | Language::Lua
+            | Language::Other
+            | Language::Tcl => false,
         };
         let word = self.body(raw, interpolates, |lexer| {
             if triple {
@@ -35,14 +39,17 @@ impl Lexer {
     }
 
     pub(crate) fn backquoted(&mut self) {
+        let shell = self.tokens.last() == Some(&Token::Sign('$'));
         self.at += 1;
         let word = self.body(false, true, |lexer| {
             (lexer.peek(0) == Some('`')).then_some(1)
         });
-        let runs = matches!(
-            self.language,
-            Language::Perl | Language::Ruby | Language::Php
-        );
+        // A template behind a dollar sign is a command of the shells that JavaScript has.
+        let runs = match self.language {
+            Language::Perl | Language::Ruby | Language::Php => true,
+            Language::JavaScript => shell,
+            _ => false,
+        };
         self.tokens.push(if runs {
             Token::Command(word)
         } else {
@@ -213,7 +220,7 @@ impl Lexer {
                     (self.language == Language::Php && c == '{' && next == Some('$')).then_some(1)
                 }
             }
-            Language::Awk | Language::Lua => None,
+            Language::Awk | Language::Lua | Language::Other | Language::Tcl => None,
         };
         let Some(length) = braced else {
             return false;

@@ -72,6 +72,7 @@ impl Lexer {
             Language::JavaScript => c == '/' && next == Some('/'),
             Language::Php => c == '#' || c == '/' && next == Some('/'),
             Language::Lua => c == '-' && next == Some('-'),
+            Language::Other | Language::Tcl => false,
         };
         if line {
             while self.peek(0).is_some_and(|c| c != '\n') {

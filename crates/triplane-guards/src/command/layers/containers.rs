@@ -1,6 +1,6 @@
 //! Containers, clusters and machines.
 
-use crate::command::layers::layer::{Host, Layer, command};
+use crate::command::layers::layer::{Host, Layer, Mount, command};
 use crate::command::layers::operands::{operand, values_of};
 use crate::command::word::Word;
 
@@ -89,16 +89,24 @@ pub(crate) fn container(args: &[Word]) -> Vec<Layer> {
     match args.get(at).and_then(Word::literal) {
         Some("exec") => inside(rest, &CONTAINER_VALUES),
         Some("run" | "create") => {
-            let mut layers = inside(rest, &CONTAINER_VALUES);
             let image = operand(rest, &CONTAINER_VALUES).min(rest.len());
-            let entry = values_of(&rest[..image], &["--entrypoint"]).next();
+            let own = &rest[..image];
+            let mut argv = after(rest, image).to_vec();
             // With an entry point of its own, the words behind the image are its arguments.
-            if let Some(entry) = entry {
-                let mut argv = vec![entry];
+            if let Some(entry) = values_of(own, &["--entrypoint"]).next() {
+                argv = vec![entry];
                 argv.extend_from_slice(rest.get(image + 1..).unwrap_or_default());
-                layers = command(&argv, Host::Elsewhere);
             }
-            layers
+            let mounts = mounts(own);
+            if mounts.is_empty() || argv.is_empty() {
+                return command(&argv, Host::Elsewhere);
+            }
+            let folder = values_of(own, &["-w", "--workdir"]).next();
+            vec![Layer::Bound {
+                argv,
+                mounts,
+                folder,
+            }]
         }
         Some("compose") => compose(rest),
         _ => Vec::new(),
@@ -107,12 +115,44 @@ pub(crate) fn container(args: &[Word]) -> Vec<Layer> {
 
 /// The command behind the name of a container, a service or an image.
 pub(crate) fn inside(args: &[Word], values: &[&str]) -> Vec<Layer> {
-    let name = operand(args, values);
-    let mut rest = args.get(name + 1..).unwrap_or_default();
-    if rest.first().and_then(Word::literal) == Some("--") {
-        rest = &rest[1..];
+    command(after(args, operand(args, values)), Host::Elsewhere)
+}
+
+/// The command behind the name at `name`.
+fn after(args: &[Word], name: usize) -> &[Word] {
+    let rest = args.get(name + 1..).unwrap_or_default();
+    match rest.first().and_then(Word::literal) {
+        Some("--") => &rest[1..],
+        Some(_) | None => rest,
     }
-    command(rest, Host::Elsewhere)
+}
+
+/// The folders of this machine that the options bind into a container.
+fn mounts(options: &[Word]) -> Vec<Mount> {
+    let short = values_of(options, &["-v", "--volume"]).filter_map(|word| {
+        let mut fields = word.literal()?.split(':');
+        let source = fields.next()?.to_owned();
+        let target = fields.next()?.to_owned();
+        Some(Mount { source, target })
+    });
+    let long = values_of(options, &["--mount"]).filter_map(|word| {
+        let text = word.literal()?;
+        let field = |names: [&str; 3]| {
+            text.split(',')
+                .filter_map(|pair| pair.split_once('='))
+                .find(|(name, _)| names.contains(name))
+                .map(|(_, value)| value.to_owned())
+        };
+        Some(Mount {
+            source: field(["source", "src", "source"])?,
+            target: field(["target", "dst", "destination"])?,
+        })
+    });
+    // A name without a slash is that of a volume.
+    short
+        .chain(long)
+        .filter(|mount| mount.source.starts_with(['/', '.']) && mount.target.starts_with('/'))
+        .collect()
 }
 
 pub(crate) fn compose(args: &[Word]) -> Vec<Layer> {

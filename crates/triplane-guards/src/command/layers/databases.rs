@@ -34,6 +34,34 @@ pub(crate) fn sql(args: &[Word], dialect: Dialect, program: &str) -> Vec<Layer> 
     texts
 }
 
+/// Statements for a database that a provider hosts.
+pub(crate) fn hosted_sql(args: &[Word]) -> Vec<Layer> {
+    let dialect = Dialect::Standard;
+    let options = ["--sql", "--ddl", "--query-string", "--sqls"];
+    let mut texts: Vec<Word> = values_of(args, &options).collect();
+    // `turso db shell NAME STATEMENTS`
+    if let [first, second, _, rest @ ..] = args
+        && (first.literal(), second.literal()) == (Some("db"), Some("shell"))
+    {
+        texts.extend(rest.first().cloned());
+    }
+    texts
+        .into_iter()
+        .map(|text| Layer::Sql { text, dialect })
+        .collect()
+}
+
+/// What is sent over a bare connection may be commands of a store, one a line.
+pub(crate) fn spoken(args: &[Word]) -> Vec<Layer> {
+    let span = args.first().map_or(0..0, |word| word.span.clone());
+    vec![Layer::WithInput {
+        argv: vec![Word::text("redis-cli", span)],
+        replace: None,
+        split: Split::Blanks,
+        file: None,
+    }]
+}
+
 pub(crate) fn sqlite(program: &str, args: &[Word]) -> Vec<Layer> {
     let dialect = Dialect::Standard;
     let mut layers: Vec<Layer> = values_of(args, &["-cmd", "-c", "-s"])

@@ -2,15 +2,17 @@
 
 use crate::command::code::Language;
 use crate::command::layers::containers::{compose, container, kubectl, machine};
-use crate::command::layers::databases::{mongo, redis, sql, sqlite};
-use crate::command::layers::interpreters::{apple_script, awk, interpreter, powershell, windows};
+use crate::command::layers::databases::{hosted_sql, mongo, redis, spoken, sql, sqlite};
+use crate::command::layers::interpreters::{
+    apple_script, awk, interpreter, other_inline, powershell, windows,
+};
 use crate::command::layers::layer::{Host, Layer, elsewhere, here, script};
 use crate::command::layers::operands::{by_option, is_file, join, operand, values_of};
 use crate::command::layers::shells::{
     is_shell, joined, parallel, shell, ssh, switched, terminal, typed, watcher_values, xargs,
 };
 use crate::command::layers::tools::{
-    ansible, editor, git, make, remote_commands, runner, sed, tar,
+    ansible, editor, git, make, package_scripts, remote_commands, runner, sed, tar,
 };
 use crate::command::layers::unknown::guessed;
 use crate::command::layers::wrappers::{find_wrapper, wrapped};
@@ -63,6 +65,9 @@ pub(crate) fn layers(program: &str, args: &[Word]) -> Vec<Layer> {
                 &[],
             )
         }
+        "npm" | "pnpm" if args.first().and_then(Word::literal) == Some("pkg") => {
+            package_scripts(args)
+        }
         "pnpm" | "yarn" | "npm" | "bun" | "bundle" | "poetry" | "pipenv" | "uv" | "rye"
         | "hatch" | "conda" | "mamba" | "micromamba" | "direnv" | "mise" | "asdf" | "rbenv"
         | "pyenv" | "nix" | "devbox" | "cargo" | "rustup" | "go" => runner(program, args),
@@ -86,6 +91,7 @@ pub(crate) fn layers(program: &str, args: &[Word]) -> Vec<Layer> {
         "mysql" | "mariadb" | "mycli" | "tidb" => sql(args, Dialect::MySql, program),
         "sqlite3" | "sqlite" | "litecli" | "sqlcipher" | "duckdb" | "bq" => sqlite(program, args),
         "redis-cli" | "valkey-cli" | "keydb-cli" => redis(program, args),
+        "nc" | "ncat" | "netcat" | "telnet" => spoken(args),
         "mongosh" | "mongo" => mongo(args),
         "python" | "python2" | "python3" | "pypy" | "pypy3" | "ipython" => interpreter(
             args,
@@ -118,6 +124,11 @@ pub(crate) fn layers(program: &str, args: &[Word]) -> Vec<Layer> {
             &[],
         ),
         "lua" | "luajit" => interpreter(args, Language::Lua, &["-e"], &["-l"], &[]),
+        "tclsh" | "wish" => interpreter(args, Language::Tcl, &[], &["-encoding"], &[]),
+        "jshell" => vec![Layer::CodeOfInput {
+            language: Language::Other,
+        }],
+        "zx" => interpreter(args, Language::JavaScript, &["-e", "--eval"], &[], &[]),
         "awk" | "gawk" | "mawk" | "nawk" | "original-awk" => awk(args),
         "osascript" => by_option(args, &["-e"])
             .into_iter()
@@ -126,7 +137,7 @@ pub(crate) fn layers(program: &str, args: &[Word]) -> Vec<Layer> {
         "powershell" | "pwsh" => powershell(args),
         "cmd" => windows(args),
         "sed" | "gsed" => sed(args),
-        "vim" | "vi" | "nvim" | "view" | "ex" | "gdb" | "lldb" => editor(args),
+        "vim" | "vi" | "nvim" | "view" | "ex" | "gdb" | "lldb" | "less" => editor(args),
         "rails" if args.first().and_then(Word::literal) == Some("runner") => args
             .get(1)
             .filter(|word| word.prefix().contains([' ', '.', '(']) && !is_file(word, "rb"))
@@ -141,7 +152,21 @@ pub(crate) fn layers(program: &str, args: &[Word]) -> Vec<Layer> {
             interpreter(args, Language::Python, &["-c"], &["-W", "-X"], &["-m"])
         }
         "man" => by_option(args, &["-P", "--pager"]),
-        "aws" => remote_commands(args),
+        "aws" => [remote_commands(args), hosted_sql(args)].concat(),
+        "gcloud" => {
+            let there = by_option(args, &["--command"]).into_iter().map(elsewhere);
+            hosted_sql(args).into_iter().chain(there).collect()
+        }
+        "wrangler" => values_of(args, &["--command"])
+            .map(|text| Layer::Sql {
+                text,
+                dialect: Dialect::Standard,
+            })
+            .collect(),
+        "turso" => hosted_sql(args),
+        "expect" if values_of(args, &["-c"]).next().is_none() => {
+            interpreter(args, Language::Tcl, &[], &[], &[])
+        }
         "expect" => by_option(args, &["-c"])
             .into_iter()
             .map(|layer| match layer {
@@ -151,6 +176,9 @@ pub(crate) fn layers(program: &str, args: &[Word]) -> Vec<Layer> {
                 other => other,
             })
             .collect(),
+        "heroku" if args.first().and_then(Word::literal) == Some("pg:psql") => {
+            sql(args, Dialect::Standard, program)
+        }
         "heroku" if args.first().and_then(Word::literal) == Some("run") => join(
             args.get(1 + operand(&args[1..], &["-a", "--app", "-s", "--size"])..)
                 .unwrap_or_default(),
@@ -158,6 +186,9 @@ pub(crate) fn layers(program: &str, args: &[Word]) -> Vec<Layer> {
         .map(|text| elsewhere(script(text)))
         .into_iter()
         .collect(),
-        _ => guessed(program, args),
+        _ => match other_inline(program) {
+            Some(inline) => interpreter(args, Language::Other, inline, &["-l", "--load"], &[]),
+            None => guessed(program, args),
+        },
     }
 }

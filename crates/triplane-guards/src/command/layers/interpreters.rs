@@ -82,9 +82,10 @@ pub(crate) fn interpreter(
                 continue;
             }
         }
-        let long_inline = inline
-            .iter()
-            .find(|option| option.starts_with("--") && text.starts_with(&format!("{option}=")));
+        let long_inline = inline.iter().find(|option| {
+            let value = text.strip_prefix(**option);
+            option.starts_with("--") && value.is_some_and(|value| value.starts_with(['=', ':']))
+        });
         if let Some(option) = long_inline {
             layers.push(Layer::Code {
                 text: word.without_prefix(option.len() + 1),
@@ -97,6 +98,25 @@ pub(crate) fn interpreter(
         layers.push(Layer::CodeOfInput { language });
     }
     layers
+}
+
+/// The options behind which an interpreter takes a program, for those whose language is only read
+/// for its names and texts.
+pub(crate) fn other_inline(program: &str) -> Option<&'static [&'static str]> {
+    let options: &[&str] = match program {
+        "groovy" | "scala" | "scala-cli" | "ocaml" | "swift" | "racket" | "clojure" | "clj"
+        | "bb" | "raku" | "rakudo" | "perl6" | "ghc" | "ghci" | "runghc" | "crystal" => {
+            &["-e", "--eval", "eval"]
+        }
+        "julia" => &["-e", "-E", "--eval", "--print"],
+        "guile" => &["-c"],
+        "nim" | "octave" | "octave-cli" | "maxima" => &["--eval", "--batch-string"],
+        "emacs" | "emacsclient" | "sbcl" | "clisp" | "ecl" | "erl" => {
+            &["-e", "-x", "-eval", "--eval", "-execute", "--execute"]
+        }
+        _ => return None,
+    };
+    Some(options)
 }
 
 pub(crate) fn awk(args: &[Word]) -> Vec<Layer> {

@@ -49,6 +49,19 @@ pub(crate) enum Layer {
     },
     /// Another command, run in this folder.
     InFolder { argv: Vec<Word>, folder: Word },
+    /// A command in a container that sees folders of this machine.
+    Bound {
+        argv: Vec<Word>,
+        mounts: Vec<Mount>,
+        folder: Option<Word>,
+    },
+}
+
+/// A folder of this machine, and the path under which a container sees it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Mount {
+    pub(crate) source: String,
+    pub(crate) target: String,
 }
 
 /// Where input is split into words.

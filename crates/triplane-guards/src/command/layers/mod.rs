@@ -14,6 +14,6 @@ mod unknown;
 mod dispatch;
 
 pub(crate) use dispatch::layers;
-pub(crate) use layer::{Host, Layer, Split};
+pub(crate) use layer::{Host, Layer, Mount, Split};
 pub(crate) use operands::{clustered_text, join, replaced, values_of};
 pub(crate) use shells::is_shell;

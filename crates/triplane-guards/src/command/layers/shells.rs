@@ -20,6 +20,7 @@ pub(crate) fn shell(args: &[Word]) -> Vec<Layer> {
     let mut at = 0;
     let mut inline = false;
     let mut from_input = false;
+    let mut start = None;
     while let Some(word) = args.get(at) {
         let text = word.prefix();
         if word.literal() == Some("--") || word.literal() == Some("-") {
@@ -37,6 +38,7 @@ pub(crate) fn shell(args: &[Word]) -> Vec<Layer> {
                         inline = true;
                         break;
                     }
+                    start = args.get(at).cloned();
                     at += 1;
                 }
                 "--version" | "--help" => return Vec::new(),
@@ -55,28 +57,41 @@ pub(crate) fn shell(args: &[Word]) -> Vec<Layer> {
         }
     }
     let rest = args.get(at..).unwrap_or_default();
+    let mut layers: Vec<Layer> = start
+        .into_iter()
+        .map(|file| Layer::ScriptFile {
+            file,
+            args: Vec::new(),
+        })
+        .collect();
+    layers.push(main_script(rest, inline, from_input));
+    layers
+}
+
+/// What a shell runs whose own options are read.
+fn main_script(rest: &[Word], inline: bool, from_input: bool) -> Layer {
     let Some((first, after)) = rest.split_first() else {
-        return vec![Layer::ScriptOfInput { host: Host::Here }];
+        return Layer::ScriptOfInput { host: Host::Here };
     };
     if inline {
         // The first word behind the script is `$0`.
-        return vec![Layer::Script {
+        return Layer::Script {
             text: first.clone(),
             args: after.get(1..).unwrap_or_default().to_vec(),
             host: Host::Here,
-        }];
+        };
     }
     let reads_input = from_input
         || first
             .literal()
             .is_some_and(|file| matches!(file, "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0"));
     if reads_input {
-        return vec![Layer::ScriptOfInput { host: Host::Here }];
+        return Layer::ScriptOfInput { host: Host::Here };
     }
-    vec![Layer::ScriptFile {
+    Layer::ScriptFile {
         file: first.clone(),
         args: after.to_vec(),
-    }]
+    }
 }
 
 pub(crate) fn ssh(args: &[Word]) -> Vec<Layer> {

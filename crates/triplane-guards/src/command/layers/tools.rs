@@ -1,5 +1,6 @@
 //! Package managers, git and other tools that run commands on the side.
 
+use crate::command::code::Language;
 use crate::command::layers::layer::{Layer, elsewhere, here, script};
 use crate::command::layers::operands::{by_option, join, operand, values_of};
 use crate::command::word::Word;
@@ -238,6 +239,9 @@ pub(crate) fn make(args: &[Word]) -> Vec<Layer> {
     let mut layers: Vec<Layer> = values_of(args, &["--eval", "-E"])
         .map(|text| Layer::Recipes { text })
         .collect();
+    // Each recipe goes to the program that this variable names.
+    let shells = values_of(args, &["SHELL="]).filter(|shell| shell.prefix().contains(' '));
+    layers.extend(shells.map(script));
     let folder = values_of(args, &["-C", "--directory"]).next();
     let mut files: Vec<Word> = values_of(args, &["-f", "--file", "--makefile"]).collect();
     if files.is_empty() {
@@ -259,6 +263,17 @@ pub(crate) fn make(args: &[Word]) -> Vec<Layer> {
     layers
 }
 
+/// A script that is put into the description of a package: whoever calls it later runs it.
+pub(crate) fn package_scripts(args: &[Word]) -> Vec<Layer> {
+    args.iter()
+        .filter_map(|word| {
+            let (name, _) = word.prefix().split_once('=')?;
+            name.starts_with("scripts.")
+                .then(|| script(word.without_prefix(name.len() + 1)))
+        })
+        .collect()
+}
+
 /// Editors and debuggers run what stands behind a `!` or a `shell` of their own commands.
 pub(crate) fn editor(args: &[Word]) -> Vec<Layer> {
     values_of(args, &["-c", "--cmd", "-ex", "-o", "-S"])
@@ -273,8 +288,16 @@ pub(crate) fn editor(args: &[Word]) -> Vec<Layer> {
             let skipped = text.len() - start.len();
             let mark = ["silent !", "!", "shell ", "platform shell "]
                 .iter()
-                .find(|mark| start.starts_with(**mark))?;
-            Some(script(command.without_prefix(skipped + mark.len())))
+                .find(|mark| start.starts_with(**mark));
+            match mark {
+                Some(mark) => Some(script(command.without_prefix(skipped + mark.len()))),
+                // `call system("…")`, `call delete("…", "rf")`
+                None if text.contains('(') => Some(Layer::Code {
+                    text: command,
+                    language: Language::Other,
+                }),
+                None => None,
+            }
         })
         .collect()
 }

@@ -1,16 +1,18 @@
 //! What a command runs besides itself: scripts, argument vectors, SQL, one-liners.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use crate::command::code::{self, CodeAct, Language};
 use crate::command::find;
-use crate::command::layers::{Host, Layer, Split, replaced};
+use crate::command::layers::{Host, Layer, Mount, Split, replaced};
 use crate::command::normalise::files::content_of;
 use crate::command::normalise::simple::pseudo;
 use crate::command::normalise::walker::{Frame, Normaliser, Output, PICKS_MAX, SIMPLES_MAX};
 use crate::command::sql::{self, Dialect, SqlAct};
 use crate::command::state::ShellState;
 use crate::command::word::{Part, Word};
+use crate::place::absolute;
 
 impl Normaliser<'_> {
     pub(crate) fn layer(
@@ -74,13 +76,13 @@ impl Normaliser<'_> {
                 vec![Part::Unknown]
             }
             Layer::CodeFile { file, language } => {
-                if let Some(content) = content_of(&file, state) {
+                if let Some(content) = read(&file, frame, state) {
                     self.code(&content, language, 0, frame, state);
                 }
                 vec![Part::Unknown]
             }
             Layer::SqlFile { file, dialect } => {
-                if let Some(content) = content_of(&file, state) {
+                if let Some(content) = read(&file, frame, state) {
                     self.sql(&content, dialect, frame, state);
                 }
                 vec![Part::Unknown]
@@ -111,7 +113,36 @@ impl Normaliser<'_> {
                 inner.enter(&folder);
                 self.argv(&argv, frame, &mut inner)
             }
+            Layer::Bound {
+                argv,
+                mounts,
+                folder,
+            } => {
+                let mut inner = ShellState::elsewhere();
+                inner.bound = self.workspace_in(&mounts, state);
+                if let Some(folder) = folder {
+                    inner.enter(&folder);
+                }
+                self.argv(&argv, frame, &mut inner)
+            }
         }
+    }
+
+    /// The path under which the workspace is seen, if nothing else is bound below it there.
+    fn workspace_in(&self, mounts: &[Mount], state: &ShellState) -> Option<Arc<str>> {
+        let [Some(cwd)] = &*state.cwd else {
+            return None;
+        };
+        let workspace = mounts
+            .iter()
+            .find(|mount| !state.remote && absolute(&mount.source, cwd) == self.place.root)?;
+        let target = absolute(&workspace.target, "/");
+        let others = mounts.iter().filter(|mount| *mount != workspace);
+        let covered = others.into_iter().any(|mount| {
+            let other = absolute(&mount.target, "/");
+            other.starts_with(&target) || target.starts_with(&other)
+        });
+        (!covered && target != "/").then(|| target.into())
     }
 
     /// A command that takes the words of its input, as `xargs` passes them.
@@ -224,6 +255,11 @@ impl Normaliser<'_> {
                 CodeAct::Script(script) => {
                     self.script_word(&script, &mut inner, None, false);
                 }
+                CodeAct::Perhaps(script) => {
+                    if let Some(known) = script.literal() {
+                        self.perhaps(known, &script.span, &inner);
+                    }
+                }
                 CodeAct::Argv(argv) => {
                     self.argv(
                         &argv,
@@ -291,6 +327,14 @@ impl Normaliser<'_> {
     }
 }
 
+/// What a file holds: standard input under one of its names, or what this line has written.
+fn read(file: &Word, frame: Frame<'_>, state: &ShellState) -> Option<Word> {
+    match file.literal() {
+        Some("-" | "/dev/stdin" | "/dev/fd/0") => frame.input.cloned(),
+        Some(_) | None => content_of(file, state),
+    }
+}
+
 pub(crate) fn hosted(state: &ShellState, host: Host) -> ShellState {
     match host {
         Host::Here => state.clone(),
@@ -301,7 +345,7 @@ pub(crate) fn hosted(state: &ShellState, host: Host) -> ShellState {
 /// The words that a program reads from its input, split at blanks and line breaks.
 pub(crate) fn fields(input: &Word, split: Split, span: &Range<usize>) -> Vec<Word> {
     let separators: &[char] = match split {
-        Split::Blanks => &[' ', '\t', '\n', '\0'],
+        Split::Blanks => &[' ', '\t', '\n', '\r', '\0'],
         Split::Lines => &['\n', '\0'],
     };
     let mut words = Vec::new();

@@ -38,16 +38,19 @@ pub struct Simple {
     pub span: Range<usize>,
     /// Whether it runs on another machine or in a container.
     pub remote: bool,
+    /// The path under which the workspace is seen there, if it is.
+    pub bound: Option<Arc<str>>,
 }
 
 impl Simple {
     /// The place as this command sees it.
     pub(crate) fn seen_from<'a>(&self, place: &'a Place) -> Cow<'a, Place> {
         if self.remote {
+            let root = self.bound.as_deref().unwrap_or("/\u{0}none");
             Cow::Owned(Place {
-                root: "/\u{0}none".to_owned(),
+                root: root.to_owned(),
                 home: "/\u{0}home".to_owned(),
-                cwd: "/\u{0}none".to_owned(),
+                cwd: root.to_owned(),
             })
         } else {
             Cow::Borrowed(place)

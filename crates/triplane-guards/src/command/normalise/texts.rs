@@ -94,7 +94,7 @@ impl Normaliser<'_> {
     }
 
     /// Text that may be no shell text at all: that it cannot be read says nothing then.
-    fn perhaps(&mut self, script: &str, span: &Range<usize>, state: &ShellState) {
+    pub(crate) fn perhaps(&mut self, script: &str, span: &Range<usize>, state: &ShellState) {
         let before = self.simples.len();
         self.script(script, span, &mut state.clone(), None, false);
         let mut nth = 0;

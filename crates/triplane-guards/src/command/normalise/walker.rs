@@ -199,6 +199,7 @@ impl<'p> Normaliser<'p> {
             cwd: state.cwd.clone(),
             span,
             remote: state.remote,
+            bound: state.bound.clone(),
         });
     }
 
@@ -214,6 +215,7 @@ impl<'p> Normaliser<'p> {
             cwd: state.cwd.clone(),
             span,
             remote: state.remote,
+            bound: state.bound.clone(),
         });
     }
 }
