@@ -8,6 +8,7 @@
 pub mod word;
 pub mod scope;
 pub(crate) mod braces;
+pub(crate) mod shortcut;
 pub(crate) mod expand;
 pub mod scan;
 pub mod parser_thread;

@@ -12,6 +12,7 @@ use brush_parser::{Parser, SourceSpan, ast};
 
 use crate::command::expand::options;
 use crate::command::scan::{Found, ScanRefusal, look};
+use crate::command::shortcut;
 
 /// How the parameters are called that stand for substitutions; no text may use such a name. Short, since
 /// the grammar takes its time over each letter of a name.
@@ -128,11 +129,19 @@ pub(crate) fn parse(
     }
     rewritten.text.push_str(&shown[from..]);
     rewritten.index();
-    // A slice is read as it lies: the tokenizer needs no buffer of its own.
-    let program = Parser::new(rewritten.text.as_bytes(), &options())
-        .parse_program()
-        .map_err(|error| Unparsable::Grammar(error.to_string()))?;
+    let program = match shortcut::program(&rewritten.text) {
+        Some(program) => program,
+        None => grammar(&rewritten.text)?,
+    };
     Ok(Script::Program(program, rewritten))
+}
+
+/// What the grammar reads in `text`.
+pub(crate) fn grammar(text: &str) -> Result<ast::Program, Unparsable> {
+    // A slice is read as it lies: the tokenizer needs no buffer of its own.
+    Parser::new(text.as_bytes(), &options())
+        .parse_program()
+        .map_err(|error| Unparsable::Grammar(error.to_string()))
 }
 
 /// A backquoted script keeps one backslash of each pair.

@@ -5,6 +5,7 @@
 //! whatever else the machine was doing.
 
 mod watch;
+mod shortcut;
 mod shell;
 mod near;
 mod sql;

@@ -11,6 +11,7 @@ use crate::command::judge::{Certainty, judge};
 use crate::command::parser_thread::STACK_BYTES;
 use crate::command::rules::{Asked, RuleSet};
 use crate::command::scan::{Found, look};
+use crate::fuzz::shortcut::shortcut;
 use crate::fuzz::watch::{grammar_panicked, timed};
 use crate::place::Place;
 
@@ -18,8 +19,8 @@ use crate::place::Place;
 ///
 /// # Panics
 ///
-/// Panics when the guard does, or when an objection points outside the command. A panic of the
-/// grammar is a refusal.
+/// Panics when the guard does, when an objection points outside the command, or when what is read
+/// without the grammar is not what the grammar reads. A panic of the grammar is a refusal.
 pub fn shell(input: &[u8]) -> Duration {
     let command = String::from_utf8_lossy(input);
     let (scanned, scanning) = timed(|| look(&command));
@@ -29,7 +30,10 @@ pub fn shell(input: &[u8]) -> Duration {
     let judging = thread::scope(|scope| {
         let parser = thread::Builder::new().stack_size(STACK_BYTES);
         let job = parser
-            .spawn_scoped(scope, || judged(&command, found))
+            .spawn_scoped(scope, || {
+                shortcut(&command);
+                judged(&command, found)
+            })
             .expect("a thread for the parser");
         job.join().unwrap_or_else(|panic| resume_unwind(panic))
     });

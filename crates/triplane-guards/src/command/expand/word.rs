@@ -10,6 +10,7 @@ use brush_parser::word::{
 use crate::command::braces::{TooManyWords, WORDS_MAX, braces};
 use crate::command::expand::escape::ansi_c;
 use crate::command::expand::shell::{Purpose, Shell, Unreadable};
+use crate::command::shortcut;
 use crate::command::word::{Part, Word};
 
 pub(crate) struct Expansion<'a> {
@@ -24,7 +25,10 @@ pub(crate) struct Expansion<'a> {
 
 impl Expansion<'_> {
     pub(crate) fn raw(&mut self, raw: &str) -> Result<(), Unreadable> {
-        let pieces = word::parse(raw, &options()).map_err(|_| Unreadable)?;
+        let pieces = match shortcut::pieces(raw) {
+            Some(pieces) => pieces,
+            None => word::parse(raw, &options()).map_err(|_| Unreadable)?,
+        };
         for piece in &pieces {
             self.piece(&piece.piece)?;
         }
