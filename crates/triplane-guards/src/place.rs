@@ -68,18 +68,47 @@ pub(crate) fn absolute(path: &str, base: &str) -> String {
     joined
 }
 
+/// As [`absolute`], from a `base` that is absolute and normalised already, which is not read again:
+/// a line of a thousand `cd` would read a longer one each time.
+pub(crate) fn entered(path: &str, base: &str) -> String {
+    if path.starts_with('/') {
+        return absolute(path, "/");
+    }
+    let mut joined = String::with_capacity(base.len() + path.len() + 1);
+    joined.push_str(base.trim_end_matches('/'));
+    for component in path.split('/') {
+        match component {
+            "" | "." => {}
+            ".." => joined.truncate(joined.rfind('/').unwrap_or(0)),
+            name => {
+                joined.push('/');
+                joined.push_str(name);
+            }
+        }
+    }
+    if joined.is_empty() {
+        joined.push('/');
+    }
+    joined
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn a_path_is_made_absolute_as_text() {
-        let check = |path, wanted: &str| assert_eq!(absolute(path, "/srv/app"), wanted);
+        let check = |path, wanted: &str| {
+            assert_eq!(absolute(path, "/srv/app"), wanted);
+            assert_eq!(entered(path, "/srv/app"), wanted);
+        };
         check("src", "/srv/app/src");
         check("./a//b/.", "/srv/app/a/b");
         check("..", "/srv");
         check("../../..", "/");
         check("/etc/../x", "/x");
         check(".", "/srv/app");
+        assert_eq!(entered("a/../..", "/"), "/");
+        assert_eq!(entered("a", "/"), "/a");
     }
 }

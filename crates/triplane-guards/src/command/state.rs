@@ -10,7 +10,7 @@ use std::sync::Arc;
 use brush_parser::ast::FunctionBody;
 
 use crate::command::word::{Part, Word};
-use crate::place::{Place, absolute};
+use crate::place::{Place, absolute, entered};
 
 /// The most alternatives that are kept of one value; beyond them it is unknown.
 pub(crate) const ALTERNATIVES_MAX: usize = 8;
@@ -18,14 +18,14 @@ pub(crate) const ALTERNATIVES_MAX: usize = 8;
 /// The most parts of one value, known and unknown by turns; with more of them it is unknown.
 const PARTS_MAX: usize = 512;
 
-/// The longest path of a folder, as kernels have it; one that is longer is any folder.
-const PATH_MAX: usize = 4096;
+/// The longest path of a folder, as the strictest kernels have it; one that is longer is any folder.
+const PATH_MAX: usize = 1024;
 
 /// One alternative of a variable's value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Value {
     Scalar(Word),
-    Array(Vec<Word>),
+    Array(Rc<[Word]>),
 }
 
 impl Value {
@@ -71,19 +71,24 @@ fn folder_name(folder: &Word) -> Option<Cow<'_, str>> {
     Some(Cow::Owned(path))
 }
 
-/// The state of one shell.
+/// Things by their names. Whoever takes a copy shares it until one of the two changes it, and
+/// shares the things themselves even then.
+pub(crate) type Table<T> = Rc<HashMap<Rc<str>, Rc<T>>>;
+
+/// The state of one shell. Each branch, subshell and substitution takes a copy of it.
 #[derive(Debug, Clone)]
 pub(crate) struct ShellState {
-    pub(crate) variables: Rc<HashMap<String, Vec<Value>>>,
+    /// The alternatives of each value.
+    pub(crate) variables: Table<[Value]>,
     /// `$1` and on; `None` when nobody knows them.
-    pub(crate) positional: Option<Vec<Word>>,
+    pub(crate) positional: Option<Rc<[Word]>>,
     pub(crate) cwd: Folders,
     pub(crate) cwd_before: Folders,
-    pub(crate) folder_stack: Vec<Folders>,
-    pub(crate) functions: HashMap<String, Rc<Function>>,
-    pub(crate) aliases: HashMap<String, Word>,
+    pub(crate) folder_stack: Rc<Vec<Folders>>,
+    pub(crate) functions: Table<Function>,
+    pub(crate) aliases: Table<Word>,
     /// What files hold that this line has written, by absolute path.
-    pub(crate) files: Rc<HashMap<String, Word>>,
+    pub(crate) files: Table<Word>,
     /// Whether paths are those of another machine.
     pub(crate) remote: bool,
     /// The path under which another machine sees the workspace, if it does.
@@ -106,9 +111,9 @@ impl ShellState {
             positional: None,
             cwd: Arc::new([Some(place.cwd.clone())]),
             cwd_before: Arc::new([None]),
-            folder_stack: Vec::new(),
-            functions: HashMap::new(),
-            aliases: HashMap::new(),
+            folder_stack: Rc::default(),
+            functions: Rc::default(),
+            aliases: Rc::default(),
             files: Rc::default(),
             remote: false,
             bound: None,
@@ -123,9 +128,9 @@ impl ShellState {
             positional: None,
             cwd: Arc::new([None]),
             cwd_before: Arc::new([None]),
-            folder_stack: Vec::new(),
-            functions: HashMap::new(),
-            aliases: HashMap::new(),
+            folder_stack: Rc::default(),
+            functions: Rc::default(),
+            aliases: Rc::default(),
             files: Rc::default(),
             remote: true,
             bound: None,
@@ -136,7 +141,7 @@ impl ShellState {
     /// How many things are remembered that a copy of the state may have to copy.
     pub(crate) fn remembered(&self) -> usize {
         self.variables.len()
-            + self.positional.as_ref().map_or(0, Vec::len)
+            + self.positional.as_ref().map_or(0, |words| words.len())
             + self.folder_stack.len()
             + self.functions.len()
             + self.aliases.len()
@@ -144,7 +149,7 @@ impl ShellState {
     }
 
     pub(crate) fn assign(&mut self, name: &str, value: Value) {
-        Rc::make_mut(&mut self.variables).insert(name.to_owned(), vec![value.bounded()]);
+        self.set(name, vec![value.bounded()]);
     }
 
     pub(crate) fn assign_alternatives(&mut self, name: &str, values: Vec<Value>) {
@@ -153,28 +158,32 @@ impl ShellState {
         if values.is_empty() || values.len() > ALTERNATIVES_MAX * 2 {
             values = vec![Value::unknown()];
         }
-        Rc::make_mut(&mut self.variables).insert(name.to_owned(), values);
+        self.set(name, values);
     }
 
     pub(crate) fn forget(&mut self, name: &str) {
-        Rc::make_mut(&mut self.variables).insert(name.to_owned(), vec![Value::unknown()]);
+        self.set(name, vec![Value::unknown()]);
+    }
+
+    fn set(&mut self, name: &str, values: Vec<Value>) {
+        Rc::make_mut(&mut self.variables).insert(name.into(), values.into());
     }
 
     /// Enters each of `folders`, seen from each current folder.
     pub(crate) fn enter(&mut self, folder: &Word) {
-        let mut entered: Vec<Option<String>> = Vec::new();
+        let mut folders: Vec<Option<String>> = Vec::new();
         for cwd in self.cwd.iter() {
             let next = match (folder_name(folder), cwd) {
                 (Some(path), _) if path.starts_with('/') => Some(absolute(&path, "/")),
-                (Some(path), Some(cwd)) => Some(absolute(&path, cwd)),
+                (Some(path), Some(cwd)) => Some(entered(&path, cwd)),
                 (Some(_), None) | (None, _) => None,
             };
             let next = next.filter(|path| path.len() <= PATH_MAX);
-            if !entered.contains(&next) {
-                entered.push(next);
+            if !folders.contains(&next) {
+                folders.push(next);
             }
         }
-        self.go(entered.into());
+        self.go(folders.into());
     }
 
     pub(crate) fn go(&mut self, folders: Folders) {
@@ -187,23 +196,19 @@ impl ShellState {
             let variables = Rc::make_mut(&mut self.variables);
             for (name, theirs) in other.variables.iter() {
                 if let Some(ours) = variables.get_mut(name) {
-                    for value in theirs {
-                        if !ours.contains(value) {
-                            ours.push(value.clone());
-                        }
-                    }
-                    if ours.len() > ALTERNATIVES_MAX {
-                        *ours = vec![Value::unknown()];
+                    if let Some(both) = joined(ours, theirs) {
+                        *ours = both;
                     }
                 } else {
-                    let mut values = theirs.clone();
-                    values.push(Value::unknown());
-                    variables.insert(name.clone(), values);
+                    let unset = [Value::unknown()];
+                    let values = theirs.iter().chain(&unset).cloned().collect();
+                    variables.insert(Rc::clone(name), values);
                 }
             }
             for (name, ours) in variables.iter_mut() {
                 if !other.variables.contains_key(name) && !ours.contains(&Value::unknown()) {
-                    ours.push(Value::unknown());
+                    let unset = [Value::unknown()];
+                    *ours = ours.iter().chain(&unset).cloned().collect();
                 }
             }
         }
@@ -219,27 +224,42 @@ impl ShellState {
             }
             self.cwd = folders.into();
         }
-        for (name, function) in &other.functions {
-            self.functions
-                .entry(name.clone())
-                .or_insert_with(|| Rc::clone(function));
-        }
-        for (name, alias) in &other.aliases {
-            self.aliases
-                .entry(name.clone())
-                .or_insert_with(|| alias.clone());
-        }
-        if !Rc::ptr_eq(&self.files, &other.files) {
-            let files = Rc::make_mut(&mut self.files);
-            for (path, content) in other.files.iter() {
-                files.entry(path.clone()).or_insert_with(|| content.clone());
-            }
-        }
+        add_missing(&mut self.functions, &other.functions);
+        add_missing(&mut self.aliases, &other.aliases);
+        add_missing(&mut self.files, &other.files);
     }
 
     /// Whether `other` differs in what a second run of the same commands could see.
     pub(crate) fn changed_since(&self, other: &Self) -> bool {
         self.cwd != other.cwd
             || !Rc::ptr_eq(&self.variables, &other.variables) && self.variables != other.variables
+    }
+}
+
+/// The alternatives of both, or `None` where theirs add nothing to ours.
+fn joined(ours: &Rc<[Value]>, theirs: &Rc<[Value]>) -> Option<Rc<[Value]>> {
+    if Rc::ptr_eq(ours, theirs) {
+        return None;
+    }
+    let mut added = theirs.iter().filter(|value| !ours.contains(value));
+    let first = added.next()?;
+    let mut both = ours.to_vec();
+    both.push(first.clone());
+    both.extend(added.cloned());
+    if both.len() > ALTERNATIVES_MAX {
+        both = vec![Value::unknown()];
+    }
+    Some(both.into())
+}
+
+/// Adds what `ours` has no thing of that name for.
+fn add_missing<T>(ours: &mut Table<T>, theirs: &Table<T>) {
+    if Rc::ptr_eq(ours, theirs) {
+        return;
+    }
+    for (name, thing) in theirs.iter() {
+        if !ours.contains_key(name) {
+            Rc::make_mut(ours).insert(Rc::clone(name), Rc::clone(thing));
+        }
     }
 }

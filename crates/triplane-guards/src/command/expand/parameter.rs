@@ -1,5 +1,7 @@
 //! Parameters and their forms, as far as their values are known.
 
+use std::rc::Rc;
+
 use brush_parser::ast;
 use brush_parser::word::{
     Parameter, ParameterExpr, ParameterTestType, ParameterTransformOp, SpecialParameter,
@@ -66,26 +68,28 @@ impl Expansion<'_> {
         indirect: bool,
     ) -> Result<Option<Vec<Word>>, Unreadable> {
         let value = match parameter {
-            Parameter::Named(name) => self.named(name),
+            Parameter::Named(name) => self.named(name).map(|words| words.to_vec()),
             Parameter::NamedWithIndex { name, index } => {
                 self.arithmetic(index)?;
                 let index = index.parse::<usize>().ok();
                 self.shell.variable(name).map(|words| match index {
-                    Some(index) => words.into_iter().nth(index).into_iter().collect(),
+                    Some(index) => words.get(index).into_iter().cloned().collect(),
                     None => vec![Word::unknown(self.span.clone())],
                 })
             }
-            Parameter::NamedWithAllIndices { name, .. } => self.shell.variable(name),
+            Parameter::NamedWithAllIndices { name, .. } => self.shell.variable(name).map(|words| words.to_vec()),
             Parameter::Positional(nth) => self.shell.positional().map(|words| {
                 let nth = usize::try_from(*nth).unwrap_or(usize::MAX);
                 words
+                    .get(nth.wrapping_sub(1))
                     .into_iter()
-                    .nth(nth.wrapping_sub(1))
-                    .into_iter()
+                    .cloned()
                     .collect()
             }),
             Parameter::Special(special) => match special {
-                SpecialParameter::AllPositionalParameters { .. } => self.shell.positional(),
+                SpecialParameter::AllPositionalParameters { .. } => {
+                    self.shell.positional().map(|words| words.to_vec())
+                }
                 SpecialParameter::PositionalParameterCount
                 | SpecialParameter::LastExitStatus
                 | SpecialParameter::ProcessId
@@ -102,10 +106,11 @@ impl Expansion<'_> {
             .and_then(|words| words.first())
             .and_then(Word::literal)
             .map(str::to_owned);
-        Ok(name.and_then(|name| self.named(&name)))
+        let named = name.and_then(|name| self.named(&name));
+        Ok(named.map(|words| words.to_vec()))
     }
 
-    pub(crate) fn named(&mut self, name: &str) -> Option<Vec<Word>> {
+    pub(crate) fn named(&mut self, name: &str) -> Option<Rc<[Word]>> {
         if let Some(words) = self.shell.variable(name) {
             return Some(words);
         }
@@ -115,11 +120,11 @@ impl Expansion<'_> {
             "OLDPWD" => self.shell.cwd_before()?,
             "IFS" => " \t\n".to_owned(),
             "RANDOM" | "UID" | "EUID" | "PPID" | "BASHPID" | "SECONDS" | "LINENO" | "SRANDOM" => {
-                return Some(self.token());
+                return Some(self.token().into());
             }
             _ => return None,
         };
-        Some(vec![Word::text(text, self.span.clone())])
+        Some([Word::text(text, self.span.clone())].into())
     }
 
     /// The words of a parameter form. An unset variable may have come from outside: it is unknown.
@@ -129,10 +134,17 @@ impl Expansion<'_> {
                 parameter,
                 indirect,
             } => {
+                // `$name` of an array is its first element.
+                if let (Parameter::Named(name), false) = (parameter, *indirect) {
+                    let first = self.named(name).map(|words| words.first().cloned());
+                    return Ok(match first {
+                        Some(first) => first.into_iter().collect(),
+                        None => self.unknown(),
+                    });
+                }
                 let Some(mut words) = self.lookup(parameter, *indirect)? else {
                     return Ok(self.unknown());
                 };
-                // `$name` of an array is its first element.
                 if matches!(parameter, Parameter::Named(_)) {
                     words.truncate(1);
                 }

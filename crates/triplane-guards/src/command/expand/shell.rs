@@ -1,6 +1,7 @@
 //! What an expansion asks of the shell around it.
 
 use std::ops::Range;
+use std::rc::Rc;
 
 use crate::command::word::{Part, Word};
 
@@ -11,11 +12,11 @@ pub(crate) struct Unreadable;
 /// What an expansion asks of the shell that it stands in.
 pub(crate) trait Shell {
     /// The value of a variable: its words, or `None` when it is not known here.
-    fn variable(&mut self, name: &str) -> Option<Vec<Word>>;
+    fn variable(&mut self, name: &str) -> Option<Rc<[Word]>>;
     /// Sets a variable, as `${name:=value}` does.
     fn assign(&mut self, name: &str, value: Word);
     /// The positional parameters, if they are known.
-    fn positional(&mut self) -> Option<Vec<Word>>;
+    fn positional(&mut self) -> Option<Rc<[Word]>>;
     /// Runs the substitution that a parameter stands for, if it stands for one, and says what is
     /// known of its output.
     fn placeholder(&mut self, name: &str, quoted: bool) -> Option<Vec<Part>>;

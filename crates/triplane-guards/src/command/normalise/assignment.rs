@@ -46,7 +46,7 @@ impl Normaliser<'_> {
                             &mut picks,
                         ));
                     }
-                    Value::Array(words)
+                    Value::Array(words.into())
                 }
             };
             values.push(value);
@@ -64,14 +64,15 @@ impl Normaliser<'_> {
                     }
                 }
                 if assignment.append {
-                    values = appended(state.variables.get(name), &values);
+                    let before = state.variables.get(name.as_str()).map(AsRef::as_ref);
+                    values = appended(before, &values);
                 }
                 state.assign_alternatives(name, values);
             }
             ast::AssignmentName::ArrayElementName(name, index) => {
                 self.arithmetic(index, frame, state);
-                let mut words = match state.variables.get(name).map(Vec::as_slice) {
-                    Some([Value::Array(words)]) => words.clone(),
+                let mut words = match state.variables.get(name.as_str()).map(AsRef::as_ref) {
+                    Some([Value::Array(words)]) => words.to_vec(),
                     _ => Vec::new(),
                 };
                 match (index.parse::<usize>(), values.pop()) {
@@ -81,7 +82,7 @@ impl Normaliser<'_> {
                         } else {
                             words[index] = word;
                         }
-                        state.assign(name, Value::Array(words));
+                        state.assign(name, Value::Array(words.into()));
                     }
                     _ => state.forget(name),
                 }
@@ -90,9 +91,9 @@ impl Normaliser<'_> {
     }
 }
 
-pub(crate) fn appended(before: Option<&Vec<Value>>, values: &[Value]) -> Vec<Value> {
+pub(crate) fn appended(before: Option<&[Value]>, values: &[Value]) -> Vec<Value> {
     let unknown = [Value::Scalar(Word::unknown(0..0))];
-    let before = before.map_or(&unknown[..], Vec::as_slice);
+    let before = before.unwrap_or(&unknown);
     let mut all = Vec::new();
     for old in before {
         for new in values {
@@ -105,7 +106,7 @@ pub(crate) fn appended(before: Option<&Vec<Value>>, values: &[Value]) -> Vec<Val
                 (old, new) => {
                     let mut words = old.words().to_vec();
                     words.extend_from_slice(new.words());
-                    Value::Array(words)
+                    Value::Array(words.into())
                 }
             });
         }

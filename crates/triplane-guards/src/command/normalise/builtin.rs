@@ -1,8 +1,10 @@
 //! The builtins that change what later commands see.
 
 use std::ops::Range;
+use std::rc::Rc;
 
 use crate::command::layers::join;
+use crate::command::normalise::files::held;
 use crate::command::normalise::walker::{Frame, Normaliser, Output};
 use crate::command::output::output;
 use crate::command::state::{Folders, ShellState, Value};
@@ -25,12 +27,13 @@ impl Normaliser<'_> {
                 Some(Output::new())
             }
             "pushd" => {
-                state.folder_stack.push(state.cwd.clone());
+                Rc::make_mut(&mut state.folder_stack).push(state.cwd.clone());
                 self.change_folder(args, state);
                 Some(Output::new())
             }
             "popd" => {
-                let folders = state.folder_stack.pop().unwrap_or_else(|| [None].into());
+                let before = Rc::make_mut(&mut state.folder_stack).pop();
+                let folders = before.unwrap_or_else(|| [None].into());
                 state.go(folders);
                 Some(Output::new())
             }
@@ -63,8 +66,10 @@ impl Normaliser<'_> {
             }
             "unset" => {
                 for name in args.iter().filter_map(Word::literal) {
-                    state.assign(name, Value::Array(Vec::new()));
-                    state.functions.remove(name);
+                    state.assign(name, Value::Array(Rc::default()));
+                    if state.functions.contains_key(name) {
+                        Rc::make_mut(&mut state.functions).remove(name);
+                    }
                 }
                 Some(Output::new())
             }
@@ -78,15 +83,13 @@ impl Normaliser<'_> {
             }
             "set" => {
                 if let Some(at) = args.iter().position(|word| word.literal() == Some("--")) {
-                    state.positional = Some(args[at + 1..].to_vec());
+                    state.positional = Some(args[at + 1..].into());
                 }
                 Some(Output::new())
             }
             "shift" => {
-                if let Some(words) = &mut state.positional
-                    && !words.is_empty()
-                {
-                    words.remove(0);
+                if let Some([_, rest @ ..]) = state.positional.as_deref() {
+                    state.positional = Some(rest.into());
                 }
                 Some(Output::new())
             }
@@ -94,14 +97,14 @@ impl Normaliser<'_> {
                 for arg in args {
                     if let Some((name, _)) = arg.prefix().split_once('=') {
                         let body = arg.without_prefix(name.len() + 1);
-                        state.aliases.insert(name.to_owned(), body);
+                        Rc::make_mut(&mut state.aliases).insert(name.into(), Rc::new(body));
                     }
                 }
                 Some(Output::new())
             }
             "unalias" => {
                 for name in args.iter().filter_map(Word::literal) {
-                    state.aliases.remove(name);
+                    Rc::make_mut(&mut state.aliases).remove(name);
                 }
                 Some(Output::new())
             }
@@ -186,7 +189,7 @@ impl Normaliser<'_> {
             (Some(path), _) if path.starts_with('/') => absolute(path, "/"),
             _ => return vec![Part::Unknown],
         };
-        match state.files.get(&path).cloned() {
+        match held(&path, state) {
             Some(content) => self.script_word(&content, state, frame.input, frame.wanted),
             None => vec![Part::Unknown],
         }

@@ -196,7 +196,7 @@ impl Normaliser<'_> {
             && let Some(content) = content_of(program, state)
         {
             let mut inner = state.clone();
-            inner.positional = Some(args.to_vec());
+            inner.positional = Some(args.into());
             match language_of(content.prefix()) {
                 Some(language) => self.code(&content, language, 0, frame, &mut inner),
                 None => {
@@ -258,7 +258,7 @@ impl Normaliser<'_> {
                 }
                 return Some(vec![Part::Unknown]);
             }
-            let outer = state.positional.replace(args.to_vec());
+            let outer = state.positional.replace(args.into());
             let parallel = std::mem::take(&mut self.parallel);
             self.calling.push(name.to_owned());
             let ast::FunctionBody(body, redirects) = &function.body;
@@ -268,8 +268,11 @@ impl Normaliser<'_> {
             state.positional = outer;
             return Some(output);
         }
-        let alias = state.aliases.remove(name)?;
-        let mut text = alias.clone();
+        if !state.aliases.contains_key(name) {
+            return None;
+        }
+        let alias = Rc::make_mut(&mut state.aliases).remove(name)?;
+        let mut text = Word::clone(&alias);
         for arg in args {
             text.push_str(" ");
             match arg.literal() {
@@ -289,7 +292,7 @@ impl Normaliser<'_> {
                 .collect();
             self.argv(&words, frame, state)
         };
-        state.aliases.insert(name.to_owned(), alias);
+        Rc::make_mut(&mut state.aliases).insert(name.into(), alias);
         Some(output)
     }
 

@@ -58,10 +58,10 @@ impl Normaliser<'_> {
             ast::CompoundCommand::ForClause(clause) => {
                 let values = match &clause.values {
                     Some(words) => self.for_values(words, frame, state),
-                    None => state
-                        .positional
-                        .clone()
-                        .unwrap_or_else(|| vec![Word::unknown(frame.origin.span.clone())]),
+                    None => match &state.positional {
+                        Some(words) => words.to_vec(),
+                        None => vec![Word::unknown(frame.origin.span.clone())],
+                    },
                 };
                 if values.is_empty() {
                     return Output::new();

@@ -69,7 +69,12 @@ pub(crate) fn content_of(file: &Word, state: &ShellState) -> Option<Word> {
     if state.files.is_empty() {
         return None;
     }
-    state.files.get(&path_of(file, state)?).cloned()
+    held(&path_of(file, state)?, state)
+}
+
+/// What this line has written to the file at `path`, which is absolute.
+pub(crate) fn held(path: &str, state: &ShellState) -> Option<Word> {
+    state.files.get(path).map(|content| Word::clone(content))
 }
 
 /// The path of a file, if the text tells it.
@@ -83,15 +88,15 @@ fn path_of(file: &Word, state: &ShellState) -> Option<String> {
 
 fn remember(path: String, content: &Word, appended: bool, state: &mut ShellState) {
     let files = Rc::make_mut(&mut state.files);
-    let mut whole = match files.remove(&path) {
-        Some(before) if appended => before,
+    let mut whole = match files.remove(path.as_str()) {
+        Some(before) if appended => Rc::unwrap_or_clone(before),
         Some(_) | None => Word::default(),
     };
     for part in &content.parts {
         whole.push(part.clone());
     }
     whole.span = content.span.clone();
-    files.insert(path, whole);
+    files.insert(path.into(), Rc::new(whole));
 }
 
 fn downloaded(name: &str, args: &[Word], state: &mut ShellState) {
@@ -152,7 +157,7 @@ fn fetched(args: &[Word], state: &mut ShellState) {
 
 fn unknown_at(file: &Word, state: &mut ShellState) {
     if let Some(path) = path_of(file, state) {
-        Rc::make_mut(&mut state.files).insert(path, Word::unknown(0..0));
+        Rc::make_mut(&mut state.files).insert(path.into(), Rc::new(Word::unknown(0..0)));
     }
 }
 
@@ -171,10 +176,10 @@ fn copied(args: &[Word], input: Option<&Word>, state: &mut ShellState) {
     for source in sources {
         let content = path_of(source, state).and_then(|path| {
             let content = match path.as_str() {
-                "/dev/stdin" | "/dev/fd/0" => input?,
-                _ => state.files.get(&path)?,
+                "/dev/stdin" | "/dev/fd/0" => input?.clone(),
+                _ => held(&path, state)?,
             };
-            Some((path, content.clone()))
+            Some((path, content))
         });
         let (Some((from, content)), Some(to)) = (content, path_of(target, state)) else {
             continue;

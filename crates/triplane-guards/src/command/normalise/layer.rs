@@ -30,7 +30,7 @@ impl Normaliser<'_> {
             }
             Layer::Script { text, args, host } => {
                 let mut inner = hosted(state, host);
-                inner.positional = Some(args);
+                inner.positional = Some(args.into());
                 self.script_word(&text, &mut inner, frame.input, frame.wanted)
             }
             Layer::ScriptOfInput { host } => {
@@ -58,7 +58,7 @@ impl Normaliser<'_> {
             }
             Layer::ScriptFile { file, args } => {
                 let mut inner = state.clone();
-                inner.positional = Some(args);
+                inner.positional = Some(args.into());
                 self.script_file(&file, &mut inner, frame)
             }
             Layer::Sql { text, dialect } => {

@@ -266,9 +266,8 @@ impl Normaliser<'_> {
                     body: definition.body.clone(),
                     called: Cell::new(false),
                 };
-                state
-                    .functions
-                    .insert(definition.fname.value.clone(), Rc::new(function));
+                Rc::make_mut(&mut state.functions)
+                    .insert(definition.fname.value.as_str().into(), Rc::new(function));
                 Output::new()
             }
             ast::Command::ExtendedTest(test, redirects) => {

@@ -4,6 +4,7 @@ use brush_parser::ast;
 use std::rc::Rc;
 
 use crate::command::expand::{Purpose, expand_heredoc};
+use crate::command::normalise::files::held;
 use crate::command::normalise::simple::pseudo;
 use crate::command::normalise::walker::{Frame, Normaliser, Redirected};
 use crate::command::normalise::words::{Eval, Picks};
@@ -129,7 +130,7 @@ impl Normaliser<'_> {
                 if matches!(fd, None | Some(0)) {
                     let known = match (target.literal(), &*state.cwd) {
                         (Some("/dev/null"), _) => Some(Word::text("", target.span.clone())),
-                        (Some(path), [Some(cwd)]) => state.files.get(&absolute(path, cwd)).cloned(),
+                        (Some(path), [Some(cwd)]) => held(&absolute(path, cwd), state),
                         _ => None,
                     };
                     redirected.input =
@@ -201,7 +202,7 @@ impl Normaliser<'_> {
             },
             ast::ProcessSubstitutionKind::Write => unknown,
         };
-        Rc::make_mut(&mut state.files).insert(path.clone(), content);
+        Rc::make_mut(&mut state.files).insert(path.as_str().into(), Rc::new(content));
         Word::text(path, span)
     }
 }

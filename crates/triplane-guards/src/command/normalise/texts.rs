@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use crate::command::cmdlets::{Deed, deed, statements};
+use crate::command::normalise::files::held;
 use crate::command::normalise::simple::pseudo;
 use crate::command::normalise::walker::{Frame, Normaliser};
 use crate::command::output::CRONTAB_KEPT;
@@ -58,7 +59,7 @@ impl Normaliser<'_> {
     pub(crate) fn recipe_file(&mut self, file: &Word, frame: Frame<'_>, state: &mut ShellState) {
         let text = match (file.literal(), &*state.cwd) {
             (Some("-" | "/dev/stdin"), _) => frame.input.cloned(),
-            (Some(path), [Some(cwd)]) => state.files.get(&absolute(path, cwd)).cloned(),
+            (Some(path), [Some(cwd)]) => held(&absolute(path, cwd), state),
             _ => None,
         };
         if let Some(text) = text {

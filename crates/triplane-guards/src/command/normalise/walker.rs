@@ -17,7 +17,7 @@ use crate::place::Place;
 pub(crate) const SIMPLES_MAX: usize = 4_000;
 
 /// The most words that these may have together: each wrapper of a command repeats the words behind it.
-pub(crate) const WORDS_MAX: usize = 100_000;
+pub(crate) const WORDS_MAX: usize = 30_000;
 
 /// The most bytes of scripts that are read for one command, those of scripts within scripts included:
 /// each `eval` reads anew what it is given.

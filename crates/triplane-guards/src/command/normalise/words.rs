@@ -1,6 +1,7 @@
 //! Words inside the walk: alternatives of variables, substitutions, the shell around them.
 
 use std::ops::Range;
+use std::rc::Rc;
 
 use brush_parser::ast;
 
@@ -55,19 +56,20 @@ pub(crate) struct Eval<'e, 'p> {
 }
 
 impl Shell for Eval<'_, '_> {
-    fn variable(&mut self, name: &str) -> Option<Vec<Word>> {
+    fn variable(&mut self, name: &str) -> Option<Rc<[Word]>> {
         let values = self.state.variables.get(name)?;
-        match self.picks.pick(name, values) {
-            Some(value) => Some(value.words().to_vec()),
-            None => Some(vec![Word::unknown(0..0)]),
-        }
+        Some(match self.picks.pick(name, values) {
+            Some(Value::Scalar(word)) => [word.clone()].into(),
+            Some(Value::Array(words)) => Rc::clone(words),
+            None => [Word::unknown(0..0)].into(),
+        })
     }
 
     fn assign(&mut self, name: &str, value: Word) {
         self.state.assign(name, Value::Scalar(value));
     }
 
-    fn positional(&mut self) -> Option<Vec<Word>> {
+    fn positional(&mut self) -> Option<Rc<[Word]>> {
         self.state.positional.clone()
     }
 
