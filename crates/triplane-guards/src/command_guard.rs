@@ -14,7 +14,7 @@ use triplane_kernel::{HandlerFailure, Scope, Step};
 use crate::command::explain::{Explanation, explain_under};
 use crate::command::judge::{Certainty, Judgement, Objection, judge, judge_near};
 use crate::command::near::{Beyond, Near};
-use crate::command::parse::is_plain;
+use crate::command::parse::is_short_and_plain;
 use crate::command::parser_thread::{NoAnswer, ParserThread};
 use crate::command::power_shell::{self, Against};
 use crate::command::rules::{Asked, LetThrough, RuleFile, RuleFileRefused, RuleSet, Set, Tier};
@@ -140,7 +140,7 @@ impl CommandGuard {
         };
         let place = Place::of(call);
         // There is nothing to be found in plain words.
-        let found = if is_plain(&command) {
+        let found = if is_short_and_plain(&command) {
             Found::default()
         } else {
             match look(&command) {

@@ -4,10 +4,12 @@ use std::collections::HashMap;
 
 /// The most words that one raw word may become.
 pub(crate) const WORDS_MAX: usize = 512;
+/// The most bytes that these may have together.
+const BYTES_MAX: usize = 64 * 1024;
 /// The longest number or letter sequence that is written out; of a longer one, the ends are.
 const SEQUENCE_MAX: i64 = 64;
 
-/// More words than [`WORDS_MAX`].
+/// More words than [`WORDS_MAX`], or longer ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct TooManyWords;
 
@@ -113,10 +115,15 @@ impl Braces<'_> {
                 continue;
             };
             let members = self.members(at, group)?;
-            if words.len() * members.len() > WORDS_MAX {
+            let before = &self.raw[literal..at];
+            let bytes = |words: &[String]| words.iter().map(String::len).sum::<usize>();
+            let count = words.len() * members.len();
+            let together = bytes(&words) * members.len()
+                + bytes(&members) * words.len()
+                + before.len() * count;
+            if count > WORDS_MAX || together > BYTES_MAX {
                 return Err(TooManyWords);
             }
-            let before = &self.raw[literal..at];
             words = words
                 .iter()
                 .flat_map(|word| {
@@ -129,6 +136,9 @@ impl Braces<'_> {
             literal = at;
         }
         let rest = &self.raw[literal.min(end)..end];
+        if words.len() > 1 && words.len() * rest.len() > BYTES_MAX {
+            return Err(TooManyWords);
+        }
         for word in &mut words {
             word.push_str(rest);
         }

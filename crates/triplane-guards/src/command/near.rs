@@ -14,7 +14,7 @@
 //! `TRIPLANE_FUZZ_SECONDS=300 cargo test --release -p triplane-guards --lib near:: -- --nocapture`
 //! looks for worse, and says what took longest.
 
-use crate::command::parse::is_plain;
+use crate::command::parse::is_short_and_plain;
 use crate::command::word::{Part, Word};
 
 /// The most bytes of a command that is judged near, those of the scripts in it included.
@@ -72,7 +72,7 @@ impl Near {
 
     /// Takes off what reading `text` may cost.
     pub(crate) fn read(&mut self, text: &str) -> Result<(), Beyond> {
-        if is_plain(text) {
+        if is_short_and_plain(text) {
             let bytes = text.len() / PLAIN_BYTES;
             self.bytes = self.bytes.checked_sub(bytes).ok_or(Beyond)?;
             return Ok(());

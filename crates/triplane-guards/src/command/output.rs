@@ -222,7 +222,10 @@ fn cat(args: &[Word], input: Option<&Word>, state: &ShellState) -> Vec<Part> {
         let content = match file.literal() {
             Some("-") => input,
             Some(path) => match &*state.cwd {
-                [Some(cwd)] => state.files.get(absolute(path, cwd).as_str()).map(AsRef::as_ref),
+                [Some(cwd)] => state
+                    .files
+                    .get(absolute(path, cwd).as_str())
+                    .map(AsRef::as_ref),
                 _ => None,
             },
             None => None,

@@ -53,14 +53,22 @@ const RESERVED: [&str; 21] = [
     "if", "in", "select", "then", "time", "until", "while", "[[",
 ];
 
+/// The longest command of plain words that whoever asks judges on its own thread, in bytes.
+const PLAIN_BYTES_MAX: usize = 4096;
+
 /// The words of a command that needs no grammar, with their offsets.
 pub(crate) fn plain(text: &str) -> Option<Vec<(&str, usize)>> {
     let place = |word: &str| word.as_ptr() as usize - text.as_ptr() as usize;
     is_plain(text).then(|| words(text).map(|word| (word, place(word))).collect())
 }
 
+/// Whether a command needs neither grammar nor thread: it is one short row of plain words.
+pub(crate) fn is_short_and_plain(text: &str) -> bool {
+    text.len() <= PLAIN_BYTES_MAX && is_plain(text)
+}
+
 /// Whether a command needs no grammar: it is one row of plain words.
-pub(crate) fn is_plain(text: &str) -> bool {
+fn is_plain(text: &str) -> bool {
     let special = text.bytes().any(|byte| {
         !(byte.is_ascii_alphanumeric()
             || matches!(
@@ -69,7 +77,6 @@ pub(crate) fn is_plain(text: &str) -> bool {
             ))
     });
     !special
-        && text.len() <= 4096
         && words(text)
             .next()
             .is_some_and(|first| !first.contains('=') && !RESERVED.contains(&first))

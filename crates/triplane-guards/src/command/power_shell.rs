@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use crate::command::cmdlets::{DESTRUCTIVE, statements};
 use crate::command::judge::{Certainty, Objection, judge as judge_command};
-use crate::command::parse::is_plain;
+use crate::command::parse::is_short_and_plain;
 use crate::command::rules::{Asked, LetThrough};
 use crate::command::scan::Found;
 
@@ -34,7 +34,7 @@ pub(crate) fn judge(asked: &Asked<'_>, let_through: &mut Vec<LetThrough>) -> Opt
             return Some(Against::Cmdlet(start..start + word.len()));
         }
         let program = named.trim_end();
-        if !is_plain(program) {
+        if !is_short_and_plain(program) {
             continue;
         }
         let statement = Asked {

@@ -34,6 +34,7 @@ impl Reader {
                 Token::Sign('(') => {
                     depth -= 1;
                     if depth == 0 {
+                        self.read.set(self.read.get() + self.at - at);
                         return self.arguments(at + 1);
                     }
                 }
@@ -41,7 +42,10 @@ impl Reader {
             }
             match at.checked_sub(1) {
                 Some(before) => at = before,
-                None => return Vec::new(),
+                None => {
+                    self.read.set(self.read.get() + self.at);
+                    return Vec::new();
+                }
             }
         }
     }
@@ -77,6 +81,9 @@ impl Reader {
 
     /// The words of the expression at `start`, and where it ends.
     pub(crate) fn expression(&self, start: usize) -> (Vec<Word>, usize) {
+        if self.is_too_much() {
+            return (vec![Word::unknown(self.span.clone())], start);
+        }
         if let Some((word, end)) = self.path_call(start)
             && self.tokens.get(end).is_none_or(ends)
         {
@@ -201,6 +208,7 @@ impl Reader {
             }
             at += 1;
         }
+        self.read.set(self.read.get() + at - start);
         let words = match (list, value) {
             (Some(words), _) => words,
             (None, Some(mut value)) => {

@@ -1,5 +1,6 @@
 //! The walk over a one-line program: imports, constants, loops and calls.
 
+use std::cell::Cell;
 use std::collections::HashMap;
 
 use crate::command::code::act::{CodeAct, Language};
@@ -48,6 +49,7 @@ pub(crate) fn acts(code: &Word, language: Language) -> Vec<CodeAct> {
         span: code.span.clone(),
         loops: Vec::new(),
         acts,
+        read: Cell::new(0),
     };
     reader.loops();
     // A loop over written items is walked once for each.
@@ -64,6 +66,10 @@ pub(crate) fn acts(code: &Word, language: Language) -> Vec<CodeAct> {
     reader.acts
 }
 
+/// The most tokens of expressions that are read, each as often as it is part of one: without a line's
+/// end between them, what stands behind one assignment is its value, the next assignment too.
+const EXPRESSION_TOKENS_MAX: usize = 200_000;
+
 /// One walk over the tokens of a program.
 pub(crate) struct Reader {
     pub(crate) tokens: Vec<Token>,
@@ -77,15 +83,27 @@ pub(crate) struct Reader {
     pub(crate) runs_commands: bool,
     pub(crate) span: std::ops::Range<usize>,
     pub(crate) acts: Vec<CodeAct>,
+    /// How many tokens the expressions that were read had together.
+    pub(crate) read: Cell<usize>,
 }
 
 impl Reader {
     pub(crate) fn read(&mut self) {
         while self.at < self.tokens.len() {
+            if self.is_too_much() {
+                let unknown = Word::unknown(self.span.clone());
+                self.acts.push(CodeAct::Code(unknown));
+                return;
+            }
             self.import();
             self.constant();
             self.step();
         }
+    }
+
+    /// Whether its expressions hold one another too often to be read on.
+    pub(crate) fn is_too_much(&self) -> bool {
+        self.read.get() > EXPRESSION_TOKENS_MAX
     }
 
     pub(crate) fn step(&mut self) {

@@ -77,7 +77,9 @@ impl Expansion<'_> {
                     None => vec![Word::unknown(self.span.clone())],
                 })
             }
-            Parameter::NamedWithAllIndices { name, .. } => self.shell.variable(name).map(|words| words.to_vec()),
+            Parameter::NamedWithAllIndices { name, .. } => {
+                self.shell.variable(name).map(|words| words.to_vec())
+            }
             Parameter::Positional(nth) => self.shell.positional().map(|words| {
                 let nth = usize::try_from(*nth).unwrap_or(usize::MAX);
                 words

@@ -352,7 +352,11 @@ pub(crate) fn expand(
     };
     if purpose == Purpose::Argument && raw.contains('{') {
         for member in braces(raw).map_err(|TooManyWords| Unreadable)? {
-            expansion.raw(&member)?;
+            if is_plain(&member) && !member.is_empty() {
+                expansion.text(&member);
+            } else {
+                expansion.raw(&member)?;
+            }
             expansion.end_word();
         }
     } else {

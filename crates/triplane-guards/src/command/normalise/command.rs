@@ -12,7 +12,7 @@ use crate::command::near::Near;
 use crate::command::normalise::files::content_of;
 use crate::command::normalise::simple::{program_name, pseudo};
 use crate::command::normalise::walker::{
-    Frame, HOLE, Normaliser, Origin, Output, PICKS_MAX, WRAPPED_MAX,
+    Frame, HOLE, Normaliser, Origin, Output, PICKS_MAX, READ_MAX, WORDS_MAX, WRAPPED_MAX,
 };
 use crate::command::normalise::words::Picks;
 use crate::command::output::output;
@@ -122,6 +122,10 @@ impl Normaliser<'_> {
                         argv.push(self.process(kind, subshell, inner, state));
                     }
                     ast::CommandPrefixOrSuffixItem::IoRedirect(_) => {}
+                }
+                if self.words + argv.len() > WORDS_MAX || self.read > READ_MAX {
+                    self.exhaust(frame.origin.map(name.loc.as_ref()), state);
+                    break;
                 }
             }
             let chosen = !picks.chosen.is_empty();

@@ -19,9 +19,9 @@ pub(crate) const SIMPLES_MAX: usize = 4_000;
 /// The most words that these may have together: each wrapper of a command repeats the words behind it.
 pub(crate) const WORDS_MAX: usize = 30_000;
 
-/// The most bytes of scripts that are read for one command, those of scripts within scripts included:
-/// each `eval` reads anew what it is given.
-pub(crate) const READ_MAX: usize = 2 * BYTES_MAX;
+/// The most bytes that are read for one command: those of scripts, of scripts within scripts too,
+/// since each `eval` reads anew what it is given, and of the words that braces and parameters become.
+pub(crate) const READ_MAX: usize = BYTES_MAX + BYTES_MAX / 2;
 
 /// The most work that is done for one command. A simple command costs what its shell remembers, since
 /// every subshell takes a copy of that: what a line makes the guard remember it pays for ever after.

@@ -164,6 +164,10 @@ impl Normaliser<'_> {
             self.emit(pseudo::UNPARSABLE, vec![reason], span.clone(), state);
             vec![Word::unknown(span)]
         });
+        if words.len() > 1 {
+            // Each of them was read as a word of its own.
+            self.read += words.iter().map(Word::bytes).sum::<usize>();
+        }
         self.keep(|near| near.expand(&words));
         words
     }

@@ -12,6 +12,10 @@ pub const SEPARATORS_MAX: usize = 5_000;
 /// The most `case` constructs that may be open at once.
 pub const CASES_MAX: usize = 8;
 
+/// The most subscripts (`a[b[c`) that may be open in one word: the parser reads the rest of the word
+/// anew for each.
+pub(crate) const SUBSCRIPTS_MAX: usize = 8;
+
 /// Why a command is refused before it is parsed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]

@@ -1,7 +1,7 @@
 //! Reserved words: what they open and close.
 
 use crate::command::scan::mode::{Arm, Mode, Position};
-use crate::command::scan::refusal::{CASES_MAX, ScanRefusal};
+use crate::command::scan::refusal::{CASES_MAX, DEPTH_MAX, ScanRefusal};
 use crate::command::scan::walk::{Scan, Scanned};
 
 impl Scan<'_> {
@@ -51,6 +51,13 @@ impl Scan<'_> {
                 return Ok(true);
             }
             b"function" | b"coproc" => {
+                if word == b"coproc" {
+                    // It runs what follows it, and the grammar goes one deeper for each.
+                    self.coprocs += 1;
+                    if self.open.len() + self.coprocs > DEPTH_MAX {
+                        return Err(ScanRefusal::TooDeep);
+                    }
+                }
                 self.at += length;
                 self.position = Position::Name;
                 return Ok(true);

@@ -3,7 +3,9 @@
 use std::ops::Range;
 
 use crate::command::scan::mode::{Mode, Position};
-use crate::command::scan::refusal::{BYTES_MAX, DEPTH_MAX, SEPARATORS_MAX, ScanRefusal};
+use crate::command::scan::refusal::{
+    BYTES_MAX, DEPTH_MAX, SEPARATORS_MAX, SUBSCRIPTS_MAX, ScanRefusal,
+};
 
 /// A command substitution as it stands in a text, nested in no other.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,6 +29,10 @@ pub(crate) struct Scan<'a> {
     pub(crate) heredocs: Vec<Heredoc>,
     pub(crate) separators: usize,
     pub(crate) cases: usize,
+    /// How many subscripts are open in the current word.
+    pub(crate) subscripts: usize,
+    /// How many `coproc` stand before the current command.
+    pub(crate) coprocs: usize,
     pub(crate) position: Position,
     pub(crate) word_start: bool,
     /// Where each open substitution starts, with the number of modes that were open then.
@@ -127,6 +133,7 @@ impl Scan<'_> {
 
     pub(crate) fn separator(&mut self) -> Scanned {
         self.separators += 1;
+        self.coprocs = 0;
         self.position = Position::Command;
         self.word_start = true;
         if self.separators > SEPARATORS_MAX {
@@ -138,6 +145,7 @@ impl Scan<'_> {
     /// A word went on or began here.
     pub(crate) fn in_word(&mut self) {
         if self.word_start {
+            self.subscripts = 0;
             self.position = match self.position {
                 Position::Command | Position::Argument | Position::Target { command: false } => {
                     Position::Argument
@@ -167,6 +175,21 @@ impl Scan<'_> {
         } else {
             self.closed();
         }
+    }
+
+    /// A bracket outside of quotes: behind a name, it may open a subscript.
+    pub(crate) fn bracket(&mut self) -> Scanned {
+        let before = self.at.checked_sub(1).map(|at| self.text[at]);
+        if self.text[self.at] == b']' {
+            self.subscripts = self.subscripts.saturating_sub(1);
+        } else if before.is_some_and(|byte| byte.is_ascii_alphanumeric() || byte == b'_') {
+            self.subscripts += 1;
+            if self.subscripts > SUBSCRIPTS_MAX {
+                return Err(ScanRefusal::TooDeep);
+            }
+        }
+        self.at += 1;
+        Ok(())
     }
 
     /// The bytes of the word that starts here, up to a blank or an operator.
@@ -217,6 +240,8 @@ pub(crate) fn look(command: &str) -> Result<Found, ScanRefusal> {
         heredocs: Vec::new(),
         separators: 0,
         cases: 0,
+        subscripts: 0,
+        coprocs: 0,
         position: Position::Command,
         word_start: true,
         marks: Vec::new(),

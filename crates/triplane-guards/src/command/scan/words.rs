@@ -58,6 +58,7 @@ impl Scan<'_> {
             b' ' | b'\t' | b'\r' | b'\n' => {
                 self.at += 1;
                 self.word_start = true;
+                self.subscripts = 0;
             }
             b'(' => {
                 self.at += 1;
@@ -117,6 +118,7 @@ impl Scan<'_> {
                 }
                 _ => self.at += 1,
             },
+            b'[' | b']' if !quoted => self.bracket()?,
             _ => self.at += 1,
         }
         Ok(())

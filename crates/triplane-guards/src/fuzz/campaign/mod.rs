@@ -14,3 +14,4 @@ mod near;
 mod sql;
 mod paths;
 mod rules;
+mod growth;
