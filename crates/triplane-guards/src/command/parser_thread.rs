@@ -1,15 +1,17 @@
 //! The thread that parses: a large stack, a short time, and a bounded number of casualties.
 //!
 //! The parser recurses and backtracks, so it is kept off the caller's stack and off the caller's
-//! clock, unless what it is given is small. One warm worker takes jobs from a desk in order; whoever asked waits at most [`PATIENCE`]
-//! from when the job is taken up. A worker that misses its time is abandoned: nobody waits for it
-//! any more, a new worker takes the jobs that are left, and the old one ends when its job does.
-//! While [`STUCK_MAX`] abandoned workers are still running, no new one is started, and jobs are
+//! clock, unless what it is given is small. One warm worker takes jobs from a desk in order; whoever
+//! asked has an answer after [`PATIENCE`], be it that the job is late. A worker that misses its time is
+//! abandoned: nobody waits for it any more, a new worker takes the jobs that are left, and the old one
+//! ends when its job does. While [`STUCK_MAX`] abandoned workers are still running, no new one is started, and jobs are
 //! refused.
 //!
-//! A machine that is too busy to take the job up at all is given [`STARVED_ROUNDS`] times the
-//! patience: an ordinary command is not refused because other programs run. Its answer is then
-//! [`NoAnswer::NotStarted`] and not [`NoAnswer::Late`], and no worker is abandoned or counted for it.
+//! A machine that is too busy to take the job up at all within that time is given [`STARVED_ROUNDS`]
+//! times the patience: an ordinary command is not refused because other programs run. So what waits
+//! longer than the patience waits for a processor and not for the parser, and its bound is the rounds
+//! together. Its answer is then [`NoAnswer::NotStarted`] and not [`NoAnswer::Late`], and no worker is
+//! abandoned or counted for it.
 //!
 //! A panic inside a job ends that job only. A stack of [`STACK_BYTES`] costs address space; pages
 //! that are not touched cost nothing.

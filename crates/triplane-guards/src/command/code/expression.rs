@@ -40,13 +40,11 @@ impl Reader {
                 }
                 _ => {}
             }
-            match at.checked_sub(1) {
-                Some(before) => at = before,
-                None => {
-                    self.read.set(self.read.get() + self.at);
-                    return Vec::new();
-                }
-            }
+            let Some(before) = at.checked_sub(1) else {
+                self.read.set(self.read.get() + self.at);
+                return Vec::new();
+            };
+            at = before;
         }
     }
 

@@ -1,7 +1,7 @@
 //! Steps among commands.
 
 use crate::command::scan::mode::{Arm, Mode, Position};
-use crate::command::scan::refusal::ScanRefusal;
+use crate::command::scan::refusal::{DESCRIPTOR_DIGITS_MAX, ScanRefusal};
 use crate::command::scan::walk::{Scan, Scanned};
 
 impl Scan<'_> {
@@ -132,6 +132,11 @@ impl Scan<'_> {
 
     pub(crate) fn redirection(&mut self) -> Scanned {
         let byte = self.text[self.at];
+        let digits = self.text[..self.at].iter().rev();
+        let digits = digits.take_while(|byte| byte.is_ascii_digit()).count();
+        if digits > DESCRIPTOR_DIGITS_MAX {
+            return Err(ScanRefusal::Descriptor);
+        }
         if self.peek(1) == b'(' {
             self.in_word();
             self.at += 2;

@@ -16,6 +16,9 @@ pub const CASES_MAX: usize = 8;
 /// anew for each.
 pub(crate) const SUBSCRIPTS_MAX: usize = 8;
 
+/// The most digits of a file descriptor.
+pub(crate) const DESCRIPTOR_DIGITS_MAX: usize = 9;
+
 /// Why a command is refused before it is parsed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -41,6 +44,9 @@ pub enum ScanRefusal {
     /// The old arithmetic form `$[`, on which the parser cannot be bounded.
     #[error("the command holds `$[`")]
     OldArithmetic,
+    /// A redirection of a file descriptor that is no number the parser knows, on which it panics.
+    #[error("the command redirects a descriptor of more than {DESCRIPTOR_DIGITS_MAX} digits")]
+    Descriptor,
     /// A heredoc whose end is named by an expansion.
     #[error("the end of a heredoc is named by an expansion")]
     HeredocTag,
