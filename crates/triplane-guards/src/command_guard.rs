@@ -113,7 +113,7 @@ impl CommandGuard {
     }
 
     /// Judges one call and blocks until the verdict is there: a few milliseconds for what is judged on
-    /// this thread, and on the parser's at most its patience, or four times that on a machine so busy
+    /// this thread, and on the parser's at most its patience, or five times that on a machine so busy
     /// that no parser thread takes the command up.
     pub fn judge_blocking(&self, call: &ToolCall) -> Verdict {
         match self.prepare(call) {

@@ -2,15 +2,15 @@
 //!
 //! The parser recurses and backtracks, so it is kept off the caller's stack and off the caller's
 //! clock, unless what it is given is small. One warm worker takes jobs from a desk in order; whoever
-//! asked has an answer after [`PATIENCE`], be it that the job is late. A worker that misses its time is
+//! asked waits at most [`PATIENCE`] from when the job is taken up. A worker that misses its time is
 //! abandoned: nobody waits for it any more, a new worker takes the jobs that are left, and the old one
-//! ends when its job does. While [`STUCK_MAX`] abandoned workers are still running, no new one is started, and jobs are
-//! refused.
+//! ends when its job does. While [`STUCK_MAX`] abandoned workers are still running, no new one is
+//! started, and jobs are refused.
 //!
 //! A machine that is too busy to take the job up at all within that time is given [`STARVED_ROUNDS`]
 //! times the patience: an ordinary command is not refused because other programs run. So what waits
-//! longer than the patience waits for a processor and not for the parser, and its bound is the rounds
-//! together. Its answer is then [`NoAnswer::NotStarted`] and not [`NoAnswer::Late`], and no worker is
+//! longer than the patience waits for a processor and not for the parser, and its bound is all rounds
+//! and the patience together. Its answer is then [`NoAnswer::NotStarted`] and not [`NoAnswer::Late`], and no worker is
 //! abandoned or counted for it.
 //!
 //! A panic inside a job ends that job only. A stack of [`STACK_BYTES`] costs address space; pages
@@ -20,9 +20,9 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, mpsc};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError, mpsc};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tokio::sync::oneshot;
 
@@ -86,13 +86,20 @@ struct State {
 
 struct Job {
     run: Box<dyn FnOnce() + Send>,
-    taken_by: Arc<AtomicU64>,
+    taken: Arc<Taken>,
+}
+
+/// Which worker has taken a job up, and since when.
+#[derive(Debug, Default)]
+struct Taken {
+    by: AtomicU64,
+    at: OnceLock<Instant>,
 }
 
 impl fmt::Debug for Job {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Job")
-            .field("taken_by", &self.taken_by)
+            .field("taken", &self.taken)
             .finish_non_exhaustive()
     }
 }
@@ -117,18 +124,19 @@ impl ParserThread {
         job: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, NoAnswer> {
         let (answer, mut answered) = oneshot::channel();
-        let taken_by = self.desk.submit(Box::new(move || {
+        let taken = self.desk.submit(Box::new(move || {
             let _ = answer.send(job());
         }))?;
-        for _ in 0..STARVED_ROUNDS {
-            match tokio::time::timeout(PATIENCE, &mut answered).await {
+        let mut wait = PATIENCE;
+        let mut rounds = 1;
+        loop {
+            match tokio::time::timeout(wait, &mut answered).await {
                 Ok(Ok(value)) => return Ok(value),
-                Ok(Err(_)) => return Err(Desk::lost(&taken_by)),
-                Err(_) if self.desk.abandon(&taken_by) => return Err(NoAnswer::Late),
-                Err(_) => {}
+                Ok(Err(_)) => return Err(Desk::lost(&taken)),
+                Err(_) => wait = self.desk.longer(&taken, rounds)?,
             }
+            rounds += 1;
         }
-        self.desk.give_up(&taken_by)
     }
 
     /// Runs `job` on the thread and blocks the caller's thread until the answer is there.
@@ -141,20 +149,19 @@ impl ParserThread {
         job: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, NoAnswer> {
         let (answer, answered) = mpsc::sync_channel(1);
-        let taken_by = self.desk.submit(Box::new(move || {
+        let taken = self.desk.submit(Box::new(move || {
             let _ = answer.send(job());
         }))?;
-        for _ in 0..STARVED_ROUNDS {
-            match answered.recv_timeout(PATIENCE) {
+        let mut wait = PATIENCE;
+        let mut rounds = 1;
+        loop {
+            match answered.recv_timeout(wait) {
                 Ok(value) => return Ok(value),
-                Err(mpsc::RecvTimeoutError::Disconnected) => return Err(Desk::lost(&taken_by)),
-                Err(mpsc::RecvTimeoutError::Timeout) if self.desk.abandon(&taken_by) => {
-                    return Err(NoAnswer::Late);
-                }
-                Err(mpsc::RecvTimeoutError::Timeout) => {}
+                Err(mpsc::RecvTimeoutError::Disconnected) => return Err(Desk::lost(&taken)),
+                Err(mpsc::RecvTimeoutError::Timeout) => wait = self.desk.longer(&taken, rounds)?,
             }
+            rounds += 1;
         }
-        self.desk.give_up(&taken_by)
     }
 }
 
@@ -171,20 +178,20 @@ impl Desk {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Puts a job on the desk; the answer will hold the number of the worker that takes it.
-    fn submit(self: &Arc<Self>, run: Box<dyn FnOnce() + Send>) -> Result<Arc<AtomicU64>, NoAnswer> {
+    /// Puts a job on the desk; the answer will say who has taken it up.
+    fn submit(self: &Arc<Self>, run: Box<dyn FnOnce() + Send>) -> Result<Arc<Taken>, NoAnswer> {
         let mut state = self.lock();
         if state.worker.is_none() {
             self.hire(&mut state)?;
         }
-        let taken_by = Arc::new(AtomicU64::new(0));
+        let taken = Arc::new(Taken::default());
         state.jobs.push_back(Job {
             run,
-            taken_by: Arc::clone(&taken_by),
+            taken: Arc::clone(&taken),
         });
         drop(state);
         self.ready.notify_one();
-        Ok(taken_by)
+        Ok(taken)
     }
 
     fn hire(self: &Arc<Self>, state: &mut State) -> Result<(), NoAnswer> {
@@ -223,10 +230,12 @@ impl Desk {
                 return None;
             }
             if let Some(job) = state.jobs.pop_front() {
-                if job.taken_by.load(Ordering::Acquire) == GIVEN_UP {
+                if job.taken.by.load(Ordering::Acquire) == GIVEN_UP {
                     continue;
                 }
-                job.taken_by.store(number, Ordering::Release);
+                // Before the number, which says that the time is there.
+                job.taken.at.get_or_init(Instant::now);
+                job.taken.by.store(number, Ordering::Release);
                 return Some(job);
             }
             state = self
@@ -237,43 +246,46 @@ impl Desk {
     }
 
     /// Why a job ended without an answer: it failed, or nobody was left to take it.
-    fn lost(taken_by: &AtomicU64) -> NoAnswer {
-        match taken_by.load(Ordering::Acquire) {
+    fn lost(taken: &Taken) -> NoAnswer {
+        match taken.by.load(Ordering::Acquire) {
             0 => NoAnswer::Exhausted,
             _ => NoAnswer::Failed,
         }
     }
 
-    /// Nobody waits for this job any more: no worker need take it. One that has just taken it is late.
-    fn give_up<T>(self: &Arc<Self>, taken_by: &AtomicU64) -> Result<T, NoAnswer> {
+    /// How much longer whoever has waited `rounds` times waits for the job, or why no longer. What has
+    /// been taken up at last has its whole time still.
+    fn longer(self: &Arc<Self>, taken: &Taken, rounds: u32) -> Result<Duration, NoAnswer> {
         // Workers take jobs under the same lock.
-        let state = self.lock();
-        if taken_by.load(Ordering::Acquire) == 0 {
-            taken_by.store(GIVEN_UP, Ordering::Release);
+        let mut state = self.lock();
+        let number = taken.by.load(Ordering::Acquire);
+        if number == 0 && rounds < STARVED_ROUNDS {
+            return Ok(PATIENCE);
+        }
+        if number == 0 {
+            taken.by.store(GIVEN_UP, Ordering::Release);
             return Err(NoAnswer::NotStarted);
         }
-        drop(state);
-        self.abandon(taken_by);
+        let worked = taken.at.get().map_or(PATIENCE, Instant::elapsed);
+        let left = PATIENCE.saturating_sub(worked);
+        if !left.is_zero() {
+            return Ok(left);
+        }
+        self.abandon(&mut state, number);
         Err(NoAnswer::Late)
     }
 
-    /// Leaves the worker that took a job to itself; says whether one had taken it.
-    fn abandon(self: &Arc<Self>, taken_by: &AtomicU64) -> bool {
-        let mut state = self.lock();
-        let number = taken_by.load(Ordering::Acquire);
-        if number == 0 {
-            return false;
-        }
+    /// Leaves a worker to itself.
+    fn abandon(self: &Arc<Self>, state: &mut State, number: u64) {
         if state.worker == Some(number) {
             state.worker = None;
             self.stuck.fetch_add(1, Ordering::AcqRel);
             self.missed.fetch_add(1, Ordering::Relaxed);
             // Those who wait behind the late job are served by somebody else, or not at all.
-            if !state.jobs.is_empty() && self.hire(&mut state).is_err() {
+            if !state.jobs.is_empty() && self.hire(state).is_err() {
                 state.jobs.clear();
             }
         }
-        true
     }
 }
 
@@ -320,6 +332,22 @@ mod tests {
             NoAnswer::NotStarted.to_string(),
             "no parser thread took the command up within 160 ms"
         );
+    }
+
+    #[test]
+    fn a_job_that_is_taken_up_at_the_end_of_a_round_has_its_whole_time() {
+        let thread = ParserThread::default();
+        let taken = Taken::default();
+        // No time has passed since then, however long this test is held up.
+        taken
+            .at
+            .set(Instant::now() + Duration::from_mins(1))
+            .unwrap();
+        taken.by.store(1, Ordering::Release);
+        for rounds in [1, STARVED_ROUNDS] {
+            assert_eq!(thread.desk.longer(&taken, rounds), Ok(PATIENCE));
+        }
+        assert_eq!(thread.missed(), 0);
     }
 
     #[test]

@@ -9,9 +9,10 @@ use triplane_interception::Verdict;
 
 use crate::support::{bash, explained};
 
-/// The longest that a caller may wait, whatever else the machine does: the parser's patience, as often
-/// as it is granted to a job that no thread takes up, and once more for the caller to wake up.
-const WAIT_MAX: Duration = PATIENCE.saturating_mul(STARVED_ROUNDS + 1);
+/// The longest that a caller may wait, whatever else the machine does: the parser's patience as often
+/// as it is granted to a job that no thread takes up, and then for the job, and once more for the
+/// caller to wake up.
+const WAIT_MAX: Duration = PATIENCE.saturating_mul(STARVED_ROUNDS + 2);
 
 /// The most that the caller works for it itself: it reads the command once, and then it waits. Ten
 /// times as much without optimisation.
