@@ -20,15 +20,27 @@ use crate::command::word::{Part, Word};
 /// The most bytes of a command that is judged near, those of the scripts in it included.
 pub(crate) const BYTES_MAX: usize = 1024;
 
-/// The most openers of these. `(` and what follows it may be read twice by the grammar: it is these
-/// levels that the time doubles with.
-pub(crate) const OPENERS_MAX: usize = 12;
+/// The most openers of these. What follows a `(` may be read twice by the grammar: with such levels the
+/// time doubles.
+pub(crate) const OPENERS_MAX: usize = 10;
 
 /// So many bytes of plain words, which no grammar reads, count as one.
 const PLAIN_BYTES: usize = 4;
 
 /// What a `case` counts: the grammar reads what is in it twice although it closes, and all of it.
 const CASE: usize = 4;
+
+/// What `name[` counts: within words, the grammar tries an element of an array again for every form that
+/// a parameter may have.
+const ELEMENT: usize = 4;
+
+/// What `$(` and `$[` count, and `${` if it holds more than a name: in the text of a heredoc each takes three
+/// times as long as the one around it.
+const EXPANSION: usize = 2;
+
+/// How often a byte of a program in another language counts: what it sets is followed to the end of its
+/// line, again for each name.
+const CODE: usize = 2;
 
 /// How deep commands may run commands. Each level takes some KiB of stack without optimisation.
 const WRAPPED_MAX: usize = 8;
@@ -90,6 +102,15 @@ impl Near {
         })
     }
 
+    /// Takes off what reading `code`, a program in another language, may cost.
+    pub(crate) fn read_code(&mut self, code: &Word) -> Result<(), Beyond> {
+        self.bytes = self
+            .bytes
+            .checked_sub((CODE - 1) * code.bytes())
+            .ok_or(Beyond)?;
+        self.read_word(code)
+    }
+
     /// Scripts hold scripts, `depth` of them.
     pub(crate) fn nest(depth: usize) -> Result<(), Beyond> {
         within(depth, SCRIPTS_MAX)
@@ -140,7 +161,7 @@ fn openers(text: &str) -> usize {
             b'a'..=b'z' => {
                 let length = bytes[at..]
                     .iter()
-                    .take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_')
+                    .take_while(|&&byte| is_of_a_name(byte))
                     .count();
                 count += opens(&bytes[at..at + length]);
                 at += length;
@@ -148,14 +169,14 @@ fn openers(text: &str) -> usize {
             }
             // What stands behind a letter or a digit begins no word.
             b'A'..=b'Z' | b'0'..=b'9' | b'_' => {
-                while bytes
-                    .get(at)
-                    .is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'_')
-                {
+                while bytes.get(at).is_some_and(|&byte| is_of_a_name(byte)) {
                     at += 1;
                 }
                 continue;
             }
+            b'[' if at > 0 && is_of_a_name(bytes[at - 1]) => count += ELEMENT,
+            b'(' | b'[' if at > 0 && bytes[at - 1] == b'$' => count += EXPANSION,
+            b'{' if at > 0 && bytes[at - 1] == b'$' => count += parameter(&bytes[at + 1..]),
             // `$` opens nothing without one of these behind it.
             b'(' | b'{' | b'[' | b'`' | b'!' => count += 1,
             b'<' if bytes.get(at + 1) == Some(&b'<') => count += 1,
@@ -173,6 +194,20 @@ fn openers(text: &str) -> usize {
             .count();
     }
     count
+}
+
+fn is_of_a_name(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_'
+}
+
+/// What `${` opens, with `rest` behind it.
+fn parameter(rest: &[u8]) -> usize {
+    let name = rest.iter().take_while(|&&byte| is_of_a_name(byte)).count();
+    if rest.get(name) == Some(&b'}') {
+        1
+    } else {
+        EXPANSION
+    }
 }
 
 /// What a word opens.
@@ -193,13 +228,15 @@ mod tests {
         let check = |text: &str, wanted| assert_eq!(openers(text), wanted, "{text}");
         check("git status --porcelain && cargo test", 0);
         check("echo \"$a\" $b > out/$c.txt", 0);
-        check("git commit -m \"$(cat <<'EOF'\nif (x) {\nEOF\n)\"", 5);
+        check("git commit -m \"$(cat <<'EOF'\nif (x) {\nEOF\n)\"", 6);
         check("for f in *; do if [[ -f $f ]]; then echo '('; fi; done", 5);
         check("[[ a && b || c ]] && d", 5);
         check("case x in x) ;; esac", CASE);
         check("i\\\nf true", CASE);
         check("diff notify x_if if_x 1if -if", 1);
         check("`a` ! <<E", 4);
+        check("${x[1]} $(y)", 1 + ELEMENT + 2 * EXPANSION - 1);
+        check("${x} ${y:-z}", 1 + EXPANSION);
     }
 
     #[test]

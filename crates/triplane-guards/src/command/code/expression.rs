@@ -133,7 +133,7 @@ impl Reader {
                         span: self.span.clone(),
                     });
                     for part in &text.parts {
-                        value.push(part.clone());
+                        add(value, part.clone());
                     }
                     if text.parts.is_empty() {
                         value.push_str("");
@@ -161,7 +161,7 @@ impl Reader {
                             known = false;
                         } else {
                             for part in &words[0].parts {
-                                value.push(part.clone());
+                                add(value, part.clone());
                             }
                         }
                         joined = false;
@@ -180,7 +180,7 @@ impl Reader {
                     }
                     _ if self.language == Language::Awk => {
                         let value = value.get_or_insert_with(Word::default);
-                        value.push(Part::Unknown);
+                        add(value, Part::Unknown);
                     }
                     _ => known = false,
                 },
@@ -197,7 +197,7 @@ impl Reader {
                 }
                 _ if depth == 0 => {
                     if let Some(value) = &mut value {
-                        value.push(Part::Unknown);
+                        add(value, Part::Unknown);
                     } else {
                         known = false;
                     }
@@ -211,7 +211,7 @@ impl Reader {
             (Some(words), _) => words,
             (None, Some(mut value)) => {
                 if !known {
-                    value.push(Part::Unknown);
+                    add(&mut value, Part::Unknown);
                 }
                 vec![value]
             }
@@ -236,5 +236,13 @@ impl Reader {
                 None => return (words, at),
             }
         }
+    }
+}
+
+/// Appends a part. What is not known twice in a row is not known once: it would be copied for every name
+/// that holds it.
+fn add(value: &mut Word, part: Part) {
+    if part != Part::Unknown || value.parts.last() != Some(&Part::Unknown) {
+        value.push(part);
     }
 }

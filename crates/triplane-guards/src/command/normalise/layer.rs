@@ -245,7 +245,7 @@ impl Normaliser<'_> {
             );
             return;
         }
-        self.keep(|near| near.read_word(text));
+        self.keep(|near| near.read_code(text));
         if self.beyond {
             return;
         }

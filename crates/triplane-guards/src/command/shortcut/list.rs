@@ -1,17 +1,14 @@
 //! Lists of simple commands, and the loops and conditions around them.
 
-use std::ops::Range;
-
 use brush_parser::SourceSpan;
 use brush_parser::ast::{
-    AndOr, AndOrList, Assignment, AssignmentName, AssignmentValue, Command, CommandPrefix,
-    CommandPrefixOrSuffixItem as Item, CommandSuffix, CompoundCommand, CompoundList,
-    CompoundListItem, DoGroupCommand, ElseClause, ForClauseCommand, IfClauseCommand, IoFd,
-    IoFileRedirectKind as Kind, IoFileRedirectTarget as Target, IoRedirect, Pipeline, Program,
-    RedirectList, SeparatorOperator, SimpleCommand, WhileOrUntilClauseCommand, Word,
+    AndOr, AndOrList, Command, CompoundCommand, CompoundList, CompoundListItem, DoGroupCommand,
+    ElseClause, ForClauseCommand, IfClauseCommand, Pipeline, Program, RedirectList,
+    SeparatorOperator, WhileOrUntilClauseCommand,
 };
 
-use crate::command::shortcut::lexer::{Lexer, Operator, Other, Token};
+use crate::command::shortcut::lexer::{Operator, Other, Token};
+use crate::command::shortcut::reader::{Reader, is_reserved};
 
 /// The program that the grammar reads in `text`, if it is one that can be read without it.
 pub(crate) fn program(text: &str) -> Option<Program> {
@@ -19,100 +16,7 @@ pub(crate) fn program(text: &str) -> Option<Program> {
     reader.program().ok()
 }
 
-struct Reader<'t> {
-    lexer: Lexer<'t>,
-    /// The token that is read next.
-    next: Token,
-}
-
-/// The words that the grammar keeps for itself where a command starts.
-fn is_reserved(word: &str) -> bool {
-    matches!(
-        word,
-        "!" | "{"
-            | "}"
-            | "case"
-            | "do"
-            | "done"
-            | "elif"
-            | "else"
-            | "esac"
-            | "fi"
-            | "for"
-            | "if"
-            | "in"
-            | "then"
-            | "until"
-            | "while"
-            | "[["
-            | "]]"
-            | "function"
-            | "select"
-            | "coproc"
-            | "time"
-    )
-}
-
-impl<'t> Reader<'t> {
-    fn new(text: &'t str) -> Result<Self, Other> {
-        let mut lexer = Lexer::new(text)?;
-        let next = lexer.next()?;
-        Ok(Self { lexer, next })
-    }
-
-    /// The token that is next, which is behind it then.
-    fn take(&mut self) -> Result<Token, Other> {
-        Ok(std::mem::replace(&mut self.next, self.lexer.next()?))
-    }
-
-    fn word(&mut self) -> Result<Range<usize>, Other> {
-        match self.take()? {
-            Token::Word(word) => Ok(word),
-            Token::Operator(_) | Token::LineBreak | Token::End => Err(Other),
-        }
-    }
-
-    fn tree_word(&self, word: &Range<usize>) -> Word {
-        Word {
-            value: self.lexer.text(word).to_owned(),
-            loc: Some(self.lexer.span(word)),
-        }
-    }
-
-    /// The word that is next, if it is one.
-    fn next_word(&self) -> Option<&'t str> {
-        match &self.next {
-            Token::Word(word) => Some(self.lexer.text(word)),
-            Token::Operator(_) | Token::LineBreak | Token::End => None,
-        }
-    }
-
-    fn takes(&mut self, operator: Operator) -> Result<bool, Other> {
-        let is_next = self.next == Token::Operator(operator);
-        if is_next {
-            self.take()?;
-        }
-        Ok(is_next)
-    }
-
-    fn expect(&mut self, wanted: &str) -> Result<Range<usize>, Other> {
-        let word = self.word()?;
-        if self.lexer.text(&word) == wanted {
-            Ok(word)
-        } else {
-            Err(Other)
-        }
-    }
-
-    fn line_breaks(&mut self) -> Result<bool, Other> {
-        let mut any = false;
-        while self.next == Token::LineBreak {
-            self.take()?;
-            any = true;
-        }
-        Ok(any)
-    }
-
+impl Reader<'_> {
     fn program(&mut self) -> Result<Program, Other> {
         self.line_breaks()?;
         let mut complete_commands = Vec::new();
@@ -292,128 +196,6 @@ impl<'t> Reader<'t> {
             // The grammar has it end where the word `if` does.
             loc: self.lexer.span(&start),
         }))
-    }
-
-    fn simple(&mut self) -> Result<SimpleCommand, Other> {
-        let mut prefix = Vec::new();
-        loop {
-            if let Some(redirect) = self.redirect()? {
-                prefix.push(Item::IoRedirect(redirect));
-                continue;
-            }
-            let Token::Word(word) = &self.next else {
-                break;
-            };
-            let Some(assignment) = self.assignment(word)? else {
-                break;
-            };
-            let word = self.tree_word(word);
-            self.take()?;
-            prefix.push(Item::AssignmentWord(assignment, word));
-        }
-        let mut name = None;
-        let mut suffix = Vec::new();
-        if let Token::Word(word) = &self.next {
-            if is_reserved(self.lexer.text(word)) {
-                return Err(Other);
-            }
-            name = Some(self.tree_word(word));
-            self.take()?;
-            loop {
-                if let Some(redirect) = self.redirect()? {
-                    suffix.push(Item::IoRedirect(redirect));
-                    continue;
-                }
-                let Token::Word(word) = &self.next else {
-                    break;
-                };
-                let item = self.tree_word(word);
-                suffix.push(match self.assignment(word)? {
-                    Some(assignment) => Item::AssignmentWord(assignment, item),
-                    None => Item::Word(item),
-                });
-                self.take()?;
-            }
-        }
-        if name.is_none() && prefix.is_empty() {
-            return Err(Other);
-        }
-        Ok(SimpleCommand {
-            prefix: (!prefix.is_empty()).then_some(CommandPrefix(prefix)),
-            word_or_name: name,
-            suffix: (!suffix.is_empty()).then_some(CommandSuffix(suffix)),
-        })
-    }
-
-    /// What `word` assigns, if it does.
-    fn assignment(&self, word: &Range<usize>) -> Result<Option<Assignment>, Other> {
-        let text = self.lexer.text(word);
-        let named = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
-        let length = text.bytes().take_while(named).count();
-        if length == 0 || text.as_bytes()[0].is_ascii_digit() {
-            return Ok(None);
-        }
-        let (name, rest) = text.split_at(length);
-        // It may be an element of an array.
-        if rest.starts_with('[') && rest.contains('=') {
-            return Err(Other);
-        }
-        let (value, append) = match (rest.strip_prefix('='), rest.strip_prefix("+=")) {
-            (Some(value), _) => (value, false),
-            (None, Some(value)) => (value, true),
-            (None, None) => return Ok(None),
-        };
-        Ok(Some(Assignment {
-            name: AssignmentName::VariableName(name.to_owned()),
-            value: AssignmentValue::Scalar(Word::new(value)),
-            append,
-            loc: self.lexer.span(word),
-        }))
-    }
-
-    /// The redirection that is next, if it is one.
-    fn redirect(&mut self) -> Result<Option<IoRedirect>, Other> {
-        let mut descriptor = None;
-        if let Token::Word(word) = &self.next
-            && let Some(number) = self.descriptor(word)?
-        {
-            descriptor = Some(number);
-            self.take()?;
-        }
-        let kind = match self.next {
-            Token::Operator(Operator::Less) => Kind::Read,
-            Token::Operator(Operator::LessAnd) => Kind::DuplicateInput,
-            Token::Operator(Operator::Greater) => Kind::Write,
-            Token::Operator(Operator::GreaterAnd) => Kind::DuplicateOutput,
-            Token::Operator(Operator::GreaterGreater) => Kind::Append,
-            Token::Operator(Operator::AndGreater) => {
-                self.take()?;
-                let word = self.word()?;
-                let target = self.tree_word(&word);
-                return Ok(Some(IoRedirect::OutputAndError(target, false)));
-            }
-            _ if descriptor.is_some() => return Err(Other),
-            _ => return Ok(None),
-        };
-        self.take()?;
-        let word = self.word()?;
-        let word = self.tree_word(&word);
-        let target = match kind {
-            Kind::DuplicateInput | Kind::DuplicateOutput => Target::Duplicate(word),
-            _ => Target::Filename(word),
-        };
-        Ok(Some(IoRedirect::File(descriptor, kind, target)))
-    }
-
-    /// The number of the descriptor that `word` is, right before a redirection.
-    fn descriptor(&self, word: &Range<usize>) -> Result<Option<IoFd>, Other> {
-        let text = self.lexer.text(word);
-        if !text.bytes().all(|byte| byte.is_ascii_digit())
-            || !matches!(self.lexer.byte(word.end), b'<' | b'>')
-        {
-            return Ok(None);
-        }
-        text.parse().map(Some).map_err(|_| Other)
     }
 }
 

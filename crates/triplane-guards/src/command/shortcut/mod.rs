@@ -8,6 +8,8 @@
 //! the tests hold the one against the other.
 
 mod lexer;
+mod reader;
+mod simple;
 mod list;
 mod word;
 

@@ -28,7 +28,7 @@ fn any_small_command_is_judged_near_as_it_is_far() {
 }
 
 /// What can stand around commands, and its end.
-const PIECES: [(&str, &str); 52] = [
+const PIECES: [(&str, &str); 55] = [
     ("(", ")"),
     ("((", "))"),
     ("{ ", "; }"),
@@ -55,6 +55,9 @@ const PIECES: [(&str, &str); 52] = [
     ("x \"${a:-", "}\""),
     ("$((", "))"),
     ("x {a,", "}"),
+    ("${x/", "}"),
+    ("${x[", "]}"),
+    ("$[", "]"),
     ("{1..64}", ""),
     ("f() { ", "; }"),
     ("f() ( ", ")"),
@@ -97,8 +100,7 @@ fn nested(first: (&str, &str), second: (&str, &str), inner: &str, closed: usize)
         text.extend(ends.into_iter().rev().take(count * closed / 4));
         text
     };
-    let most = (1..=BYTES_MAX).find(|count| Near::new().read(&of(*count)).is_err());
-    of(most.map_or(0, |most| most - 1))
+    longest(of)
 }
 
 /// The longest that a near judgement may take on the processor's clock.
@@ -123,6 +125,38 @@ fn the_worst_families_are_judged_near_on_a_small_stack_and_soon() {
             }
         }
     }
+}
+
+/// What is read in one way to its end, and the end.
+const TEXTS: [(&str, &str); 11] = [
+    ("", ""),
+    ("echo ", ""),
+    ("echo \"", "\""),
+    ("cat <<E\n", "\nE"),
+    ("sh -c '", "'"),
+    ("python3 -c '", "'"),
+    ("node -e 'child_process;", "'"),
+    ("perl -e '", "'"),
+    ("awk '", "'"),
+    ("ruby -e '", "'"),
+    ("psql -c '", "'"),
+];
+
+#[test]
+fn what_repeats_itself_is_judged_near_and_soon() {
+    listen_to_panics();
+    for (start, end) in TEXTS {
+        for part in FRAGMENTS {
+            let of = |count: usize| format!("{start}{}{end}", part.repeat(count));
+            is_soon(&longest(of));
+        }
+    }
+}
+
+/// The longest of these that is judged near.
+fn longest(of: impl Fn(usize) -> String) -> String {
+    let most = (1..=BYTES_MAX).find(|count| Near::new().read(&of(*count)).is_err());
+    of(most.map_or(0, |most| most - 1))
 }
 
 /// Another program may have had the caches: the shortest of a few times is the guard's.
