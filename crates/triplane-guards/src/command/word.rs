@@ -100,10 +100,11 @@ impl Word {
         self.parts.iter().map(Part::bytes).sum()
     }
 
-    /// Appends a part; texts are joined.
+    /// Appends a part; texts are joined, and what is not known at all is so once.
     pub fn push(&mut self, part: Part) {
         match (self.parts.last_mut(), part) {
             (Some(Part::Text(last)), Part::Text(text)) => last.push_str(&text),
+            (Some(Part::Unknown), Part::Unknown) => {}
             (_, part) => self.parts.push(part),
         }
     }

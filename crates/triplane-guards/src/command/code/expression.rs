@@ -156,6 +156,7 @@ impl Reader {
                             parts: Vec::new(),
                             span: self.span.clone(),
                         });
+                        self.read.set(self.read.get() + value.parts.len());
                         // A text that is joined to itself again and again doubles each time.
                         if value.bytes() + words[0].bytes() > CONSTANT_BYTES_MAX {
                             known = false;

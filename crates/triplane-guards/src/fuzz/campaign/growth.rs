@@ -31,7 +31,7 @@ const CLOSERS: [&str; 13] = [
 ];
 
 /// A beginning and what follows it over and over: each was slow once.
-const WAS_SLOW: [(&str, &str); 12] = [
+const WAS_SLOW: [(&str, &str); 13] = [
     ("", "a["),
     ("", "{a..z} "),
     ("", "rm {1..9} "),
@@ -43,6 +43,7 @@ const WAS_SLOW: [(&str, &str); 12] = [
     ("python3 -c '", "a=b "),
     ("python3 -c \"", "alias a="),
     ("python3 -c '", "x=$x"),
+    ("python3 -c \"for name in ('dist', is", "git -c alias.a='!"),
     ("set -- a b c; ", "$1 "),
 ];
 
