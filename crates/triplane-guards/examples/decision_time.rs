@@ -91,6 +91,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         ("bytes_200", LONG, Some(50_000), None),
         ("hardest_allowed", HARDEST, None, Some(50_000_000)),
         ("pipeline_of_100", pipeline.as_str(), None, Some(50_000_000)),
+        ("quoted", "echo 'aaaaaaaaaaaaaaaa'", None, None),
         ("refused", "rm -rf /", None, None),
         ("refused_by_parser", "echo 'rm -rf /data' | sh", None, None),
     ];
@@ -112,7 +113,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         report(&format!("command.{case}.async"), taken, goal, must);
     }
     // What its openers bring to the parser's thread, although they open nothing: what it takes beyond
-    // the same without them is the hop to it and back.
+    // `command.quoted` is the hop to it and back.
     let hop = shell_call("echo '(((((((((((((((('", &place);
     let taken = timed(ROUNDS, || {
         let _ = black_box(guard.judge_blocking(black_box(&hop)));

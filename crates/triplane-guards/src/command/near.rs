@@ -9,8 +9,8 @@
 //! and what it expands, repeats and wraps is bounded as well. What goes beyond is judged anew, on
 //! the parser's thread.
 //!
-//! The limits are measured. `fuzz::near` judges with them on a stack of half a MiB: its tests try
-//! the worst families that are known and random changes of all corpora, unoptimised too.
+//! The limits are measured. `fuzz::near` judges with them on a stack of 128 KiB, or half a MiB without
+//! optimisation: its tests try the worst families that are known and random changes of all corpora.
 //! `TRIPLANE_FUZZ_SECONDS=300 cargo test --release -p triplane-guards --lib near:: -- --nocapture`
 //! looks for worse, and says what took longest.
 

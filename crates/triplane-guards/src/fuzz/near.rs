@@ -15,11 +15,15 @@ use crate::command::scan::{Found, look};
 use crate::fuzz::watch::{grammar_panicked, timed};
 use crate::place::Place;
 
-/// The stack that is enough for what is judged near, in bytes. A worker of tokio has four times as
-/// much, the main thread of a program sixteen times.
-pub(crate) const NEAR_STACK_BYTES: usize = 512 * 1024;
+/// The stack that is enough for what is judged near, in bytes; four times as much without
+/// optimisation. A worker of tokio has two MiB, the main thread of a program eight.
+pub(crate) const NEAR_STACK_BYTES: usize = if cfg!(debug_assertions) {
+    512 * 1024
+} else {
+    128 * 1024
+};
 
-/// Judges `input` on a stack of half a MiB, if it is one that is judged near its caller, and holds the
+/// Judges `input` on a small stack, if it is one that is judged near its caller, and holds the
 /// answer against the one of a large stack. The answer is how long the near judgement took.
 ///
 /// What the scan refuses is judged too: the bounds must hold whatever the scan understands.
