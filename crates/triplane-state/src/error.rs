@@ -60,6 +60,24 @@ pub enum StateError {
         /// The newest version that this program knows.
         known: i64,
     },
+    /// No owner can keep tables under this namespace.
+    #[error("`{namespace}` cannot be an owner's namespace: {says}")]
+    NamespaceRefused {
+        /// The namespace.
+        namespace: String,
+        /// Why not.
+        says: &'static str,
+    },
+    /// A step of an owner's tables cannot be taken. None of the steps that were to be taken with it is.
+    #[error("step {step} of the tables of `{namespace}` is refused: {says}")]
+    OwnerStepRefused {
+        /// The owner's namespace.
+        namespace: String,
+        /// The number of the step, from 1.
+        step: u32,
+        /// Why.
+        says: String,
+    },
     /// A connection runs with another setting than was asked for.
     #[error(
         "{} runs with {setting} = {found} instead of {wanted}; \

@@ -23,6 +23,7 @@
 //! | `outbox_transition` | their history | commit, delivery, operators |
 //! | `outbox_purge`, `outbox_tombstone` | what was purged, and by whom | operators |
 //! | `delivery_sink` | what sinks have declared | delivery |
+//! | `owner_migration` | which steps of their own tables owners have taken | opening |
 //! | `capture_binding`, `capture_gap` | who was there to capture, and what was not captured | commit, closing |
 //!
 //! The ports stand first and need no database: [`commit`] (what is staged), [`delivery`] (where it
@@ -58,6 +59,7 @@ pub use engine::{
         Acknowledgement, DeliveryTally, DeliveryWorker, IntentSelection, OperatorReport,
         OutboxEntry, OutboxHistory, OutboxStatus, OutboxTransition, PurgedIntent, SinkRegistration,
     },
+    schema::OwnerMigrations,
     signal_log::{CursorUnreadable, SessionSummary, SignalCursor, SignalPage, SignalRecord},
     stats::{IntentCounts, StoreStats},
     store::{Lifetime, StoreOptions, Synchronous},

@@ -11,6 +11,9 @@ pub const LABELS: &[&str] = &[
     "migrate.step",
     "migrate.before_commit",
     "migrate.committed",
+    // Owners' tables.
+    "migrate.owner_step",
+    "migrate.owner_committed",
     // An outcome is committed.
     "unit.staged",
     "unit.submitted",
@@ -28,6 +31,10 @@ pub const LABELS: &[&str] = &[
     "held.owner_written",
     "held.staged",
     "held.committed",
+    // And when the owner brings its own transaction.
+    "along.owner_written",
+    "along.applied",
+    "along.committed",
     // The shorter way to the disk, of a process that keeps its store open.
     "direct.begun",
     "direct.looked_up",

@@ -14,6 +14,8 @@ pub const CLOCK: &str = "TRIPLANE_CRASH_CLOCK_US";
 pub const POINT: &str = "TRIPLANE_CRASH_POINT";
 /// The planted bug.
 pub const BUG: &str = "TRIPLANE_CRASH_BUG";
+/// The road to the disk, `ordinary` or `direct`; without it, the seed decides.
+pub const ROAD: &str = "TRIPLANE_CRASH_ROAD";
 
 /// How many facts are told by `fill`.
 pub const COUNT: &str = "TRIPLANE_CRASH_COUNT";

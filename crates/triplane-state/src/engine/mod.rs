@@ -1,7 +1,7 @@
 //! The embedded store: everything that names a database.
 
 mod digest;
-mod schema;
+pub(crate) mod schema;
 pub(crate) mod store;
 mod lease;
 mod snapshot;

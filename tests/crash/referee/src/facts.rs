@@ -51,8 +51,8 @@ impl Present {
         for row in rows.all(&intents).await? {
             present.intents.insert(row.try_get(0)?, row.try_get(1)?);
         }
-        if rows.has("job").await? {
-            let jobs = rows.texts("SELECT identity FROM job").await?;
+        if rows.has("job_done").await? {
+            let jobs = rows.texts("SELECT identity FROM job_done").await?;
             present.owner_rows = jobs.into_iter().collect();
         }
         Ok(present)

@@ -193,6 +193,9 @@ fn insert(connection: &Connection, rows: &NewRows<'_>, now_us: i64) -> rusqlite:
             operation.intents.rows,
         ])?;
     }
+    if triplane_kernel::planted!("audit_in_second_transaction") {
+        connection.execute_batch("COMMIT; BEGIN IMMEDIATE")?;
+    }
     let mut statement = connection.prepare_cached(
         "INSERT INTO audit (id, public_id, operation_id, outcome, emitter, decision, enforcement, \
          rule, reason, notes, arguments_before, arguments_after) \
@@ -239,6 +242,9 @@ fn insert(connection: &Connection, rows: &NewRows<'_>, now_us: i64) -> rusqlite:
         ])?;
     }
     triplane_kernel::failpoint!("direct.signals_written");
+    if triplane_kernel::planted!("intent_outside_transaction") {
+        connection.execute_batch("COMMIT; BEGIN IMMEDIATE")?;
+    }
     insert_intents(connection, rows, now_us)
 }
 

@@ -65,6 +65,17 @@ fn apply_changes(
 ) -> rusqlite::Result<HashSet<i64>> {
     let mut history = connection.prepare_cached(HISTORY)?;
     let mut update = connection.prepare_cached(UPDATE)?;
+    if triplane_kernel::planted!("finish_not_fenced") {
+        let unfenced = |sql: &str| sql.replace("AND attempt = ?3", "AND ?3 = ?3");
+        history = connection.prepare_cached(&unfenced(HISTORY))?;
+        update = connection.prepare_cached(&unfenced(UPDATE))?;
+    }
+    if triplane_kernel::planted!("change_without_history") {
+        history = connection.prepare_cached(
+            "UPDATE outbox SET updated_at_us = ?8 WHERE id = ?1 AND status = ?2 \
+             AND attempt = ?3 AND coalesce(?4, ?5, ?6, ?7) IS NOT NULL",
+        )?;
+    }
     let mut held = HashSet::with_capacity(changes.len());
     for change in changes {
         debug_assert!(change.from.may_become(change.to), "{change:?}");

@@ -58,6 +58,13 @@ pub(super) const MIGRATIONS: &[Migration] = &[
             "PRAGMA user_version = 6;"
         ),
     },
+    Migration {
+        version: 7,
+        sql: concat!(
+            include_str!("migrations/0007_owners.sql"),
+            "PRAGMA user_version = 7;"
+        ),
+    },
 ];
 
 /// Applies every step that the store lacks, all of them or none. Answers the version that it has

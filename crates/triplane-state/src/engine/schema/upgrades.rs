@@ -126,7 +126,7 @@ async fn a_step_that_fails_leaves_the_store_as_it_was() {
         let url = format!("sqlite://{}", path.display());
         let mut connection = SqliteConnection::connect(&url).await.expect("connects");
         // The last step makes this table: all steps before it are undone with it.
-        run(&mut connection, "CREATE TABLE evidence (x)").await;
+        run(&mut connection, "CREATE TABLE owner_migration (x)").await;
         let dump = "SELECT group_concat(sql, ';') FROM sqlite_schema";
         let before: String = sqlx::query_scalar(dump)
             .fetch_one(&mut connection)
@@ -142,7 +142,7 @@ async fn a_step_that_fails_leaves_the_store_as_it_was() {
             .await
             .expect("reads");
         assert_eq!((version_of(&path).await, after), (version, before));
-        run(&mut connection, "DROP TABLE evidence").await;
+        run(&mut connection, "DROP TABLE owner_migration").await;
         connection.close().await.expect("closes");
         let store = Store::open(StoreOptions::new(&path)).await.expect("opens");
         store.close().await.expect("closes");

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use libsqlite3_sys as ffi;
+use rusqlite::ErrorCode;
 
 use crate::error::StateError;
 
@@ -78,6 +79,24 @@ pub(crate) fn failure(path: &Path, error: sqlx::Error, waited: Duration) -> Stat
                 path,
                 source: Arc::new(error),
             },
+        },
+    }
+}
+
+/// As [`failure`], of what another road to the database said.
+pub(crate) fn direct_failure(path: &Path, error: rusqlite::Error, waited: Duration) -> StateError {
+    let path = path.to_owned();
+    match error.sqlite_error_code() {
+        Some(ErrorCode::DatabaseBusy) => StateError::Busy { path, waited },
+        Some(ErrorCode::NotADatabase) => StateError::NotADatabase { path },
+        Some(ErrorCode::ReadOnly) => StateError::ReadOnly { path },
+        Some(ErrorCode::CannotOpen) if path.exists() => StateError::ReadOnly { path },
+        Some(ErrorCode::CannotOpen) => StateError::Moved { path },
+        Some(ErrorCode::DiskFull) => StateError::DiskFull { path },
+        Some(ErrorCode::DatabaseCorrupt) => StateError::Damaged { path },
+        _ => StateError::Database {
+            path,
+            source: Arc::new(sqlx::Error::AnyDriverError(Box::new(error))),
         },
     }
 }

@@ -11,6 +11,7 @@ use crate::engine::store::busy::failure;
 use crate::engine::store::connect::{connect_keeper, connect_writer};
 use crate::engine::store::creation::ensure_file;
 use crate::engine::store::options::StoreOptions;
+use crate::engine::store::owners::take_owner_steps;
 use crate::engine::store::paths::{FileIdentity, absolute};
 use crate::engine::store::readers::Readers;
 use crate::engine::store::writer::Writer;
@@ -57,6 +58,7 @@ impl Connections {
         let file = FileIdentity::of(&options.path)?;
         let connection = connect_writer(&options).await?;
         let options = Arc::new(options);
+        take_owner_steps(&options).await?;
         Ok(Self {
             writer: Writer::new(connection, file, Arc::clone(&options)),
             readers: Readers::new(Arc::clone(&options)),

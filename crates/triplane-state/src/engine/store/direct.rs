@@ -136,13 +136,10 @@ pub(crate) fn transaction<T>(
     patience: &Patience,
     body: impl FnOnce(&Connection) -> rusqlite::Result<T>,
 ) -> Ran<T> {
-    loop {
-        match execute(connection, "BEGIN IMMEDIATE") {
-            Ok(()) => break,
-            Err(error) if is_busy(&error) && patience.is_left() => {}
-            Err(error) if is_busy(&error) => return Ran::Busy(patience.waited()),
-            Err(_) => return Ran::Failed,
-        }
+    match begin(connection, patience) {
+        Ok(()) => {}
+        Err(error) if is_busy(&error) => return Ran::Busy(patience.waited()),
+        Err(_) => return Ran::Failed,
     }
     triplane_kernel::failpoint!("direct.begun");
     let ran = body(connection).and_then(|value| {
@@ -159,6 +156,16 @@ pub(crate) fn transaction<T>(
     }
 }
 
+/// Begins an immediate transaction as soon as nobody else has one, while there is patience.
+pub(crate) fn begin(connection: &Connection, patience: &Patience) -> rusqlite::Result<()> {
+    loop {
+        match execute(connection, "BEGIN IMMEDIATE") {
+            Err(error) if is_busy(&error) && patience.is_left() => {}
+            begun => return begun,
+        }
+    }
+}
+
 fn execute(connection: &Connection, sql: &str) -> rusqlite::Result<()> {
     connection.prepare_cached(sql)?.execute([]).map(drop)
 }
@@ -168,24 +175,28 @@ fn is_busy(error: &rusqlite::Error) -> bool {
 }
 
 fn connect(options: &StoreOptions, role: Role) -> Option<Connection> {
-    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let connection = Connection::open_with_flags(&options.path, flags).ok()?;
-    set(&connection, options, role).ok()?;
-    connection.set_prepared_statement_cache_capacity(STATEMENTS_MAX);
-    let settings = connection
-        .query_row(SETTINGS, [], |row| {
-            Ok(Settings {
-                journal_mode: row.get(0)?,
-                synchronous: row.get(1)?,
-                foreign_keys: row.get(2)?,
-                application_id: row.get(3)?,
-                schema_version: row.get(4)?,
-                sqlite_version: row.get(5)?,
-            })
-        })
-        .ok()?;
+    let (connection, settings) = open(options, role).ok()?;
     settings.check(&options.path, options.synchronous).ok()?;
     Some(connection)
+}
+
+/// Opens a connection with the settings of `role`, and reads back what it really runs with.
+pub(crate) fn open(options: &StoreOptions, role: Role) -> rusqlite::Result<(Connection, Settings)> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(&options.path, flags)?;
+    set(&connection, options, role)?;
+    connection.set_prepared_statement_cache_capacity(STATEMENTS_MAX);
+    let settings = connection.query_row(SETTINGS, [], |row| {
+        Ok(Settings {
+            journal_mode: row.get(0)?,
+            synchronous: row.get(1)?,
+            foreign_keys: row.get(2)?,
+            application_id: row.get(3)?,
+            schema_version: row.get(4)?,
+            sqlite_version: row.get(5)?,
+        })
+    })?;
+    Ok((connection, settings))
 }
 
 fn set(connection: &Connection, options: &StoreOptions, role: Role) -> rusqlite::Result<()> {

@@ -4,6 +4,7 @@
 //! options -> creation (folder, file, schema; one process at a time)
 //!         -> connect  (settings, read back on every connection)
 //!         -> direct   (a connection with its thread, for what is done again and again)
+//!         -> owners   (the steps of owners' tables, taken at opening)
 //!         -> writer   (the only connection that writes, one transaction at a time)
 //!         -> readers  (a small pool, opened when the first page is read)
 //! ```
@@ -23,6 +24,7 @@ mod busy;
 mod connect;
 mod creation;
 mod direct;
+mod owners;
 mod writer;
 mod readers;
 mod connections;

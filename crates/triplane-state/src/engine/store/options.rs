@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::clock::{Clock, SystemClock};
+use crate::engine::schema::OwnerMigrations;
 
 /// How a store is opened.
 ///
@@ -27,6 +28,7 @@ pub struct StoreOptions {
     pub(crate) unit_held_max: Duration,
     pub(crate) payload_bytes_max: usize,
     pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) owners: Vec<OwnerMigrations>,
 }
 
 /// What a commit has survived when it is acknowledged.
@@ -74,6 +76,7 @@ impl StoreOptions {
             unit_held_max: Duration::from_secs(5),
             payload_bytes_max: 64 << 20,
             clock: Arc::new(SystemClock::new()),
+            owners: Vec::new(),
         }
     }
 
@@ -117,6 +120,12 @@ impl StoreOptions {
     /// The clock that stored times are read from.
     pub fn clock(mut self, clock: Arc<dyn Clock>) -> Self {
         self.clock = clock;
+        self
+    }
+
+    /// Takes the steps of an owner's tables that the store lacks, when it is opened.
+    pub fn owner(mut self, owner: OwnerMigrations) -> Self {
+        self.owners.push(owner);
         self
     }
 }

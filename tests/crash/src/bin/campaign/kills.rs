@@ -119,6 +119,7 @@ pub(crate) fn plan(seed: u64, bug: Option<&'static str>) -> Plan {
         seed,
         ends,
         bug,
+        road: None,
         older,
     }
 }
@@ -174,6 +175,7 @@ pub(crate) fn labels(choice: &Choice) -> anyhow::Result<bool> {
             seed: choice.seed.wrapping_add(n as u64),
             ends,
             bug: None,
+            road: None,
             older,
         };
         let report = plan.carry_out()?;

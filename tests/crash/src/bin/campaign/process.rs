@@ -8,6 +8,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, bail};
+use triplane_crash::bug::Road;
 use triplane_crash::order;
 
 /// A child that takes longer is stuck.
@@ -57,6 +58,8 @@ pub(crate) struct Order<'o> {
     pub(crate) seed: u64,
     pub(crate) clock_us: i64,
     pub(crate) bug: Option<&'static str>,
+    /// The road to the disk; without it, the seed decides.
+    pub(crate) road: Option<Road>,
     pub(crate) end: &'o End,
     /// Where the store is, when it is not in the folder.
     pub(crate) store: Option<&'o Path>,
@@ -79,6 +82,7 @@ impl<'o> Order<'o> {
             seed: 0,
             clock_us,
             bug: None,
+            road: None,
             end: &End::Done,
             store: None,
             count: 0,
@@ -117,6 +121,7 @@ impl<'o> Order<'o> {
             .env(order::SEED, self.seed.to_string())
             .env(order::CLOCK, self.clock_us.to_string())
             .env_remove(order::BUG)
+            .env_remove(order::ROAD)
             .env_remove(order::POINT)
             .stdin(Stdio::null())
             .stdout(File::create(self.folder.join("visits.json"))?)
@@ -126,6 +131,9 @@ impl<'o> Order<'o> {
             Some(store) => command.env(order::STORE, store),
             None => command.env_remove(order::STORE),
         };
+        if let Some(road) = self.road {
+            command.env(order::ROAD, road.as_str());
+        }
         if let Some(bug) = self.bug {
             command.env(order::BUG, bug);
         }

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 use serde::Serialize;
 use tempfile::TempDir;
+use triplane_crash::bug::Road;
 use triplane_crash::order;
 use triplane_referee::{Extent, Finding, Invariant, Verdict, judge};
 
@@ -21,6 +22,8 @@ pub(crate) struct Plan {
     /// How its children end, one after the other.
     pub(crate) ends: Vec<End>,
     pub(crate) bug: Option<&'static str>,
+    /// The road to the disk; without it, the seeds of the children decide.
+    pub(crate) road: Option<Road>,
     /// Whether it begins with a store of an older program.
     pub(crate) older: bool,
 }
@@ -70,6 +73,7 @@ impl Plan {
             let order = Order {
                 seed,
                 bug,
+                road: self.road,
                 end,
                 ..Order::new(folder, task, clock_us)
             };

@@ -4,10 +4,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::Context as _;
+use triplane_crash::bug::Road;
 use triplane_crash::order;
 use triplane_referee::journal::{Entry, Journal};
 use triplane_state::clock::ManualClock;
-use triplane_state::{Lifetime, Store, StoreOptions};
+use triplane_state::{Lifetime, OwnerMigrations, StateError, Store, StoreOptions};
 
 /// The store, its clock and the producer's journal.
 pub(crate) struct Desk {
@@ -46,18 +47,27 @@ pub(crate) fn store_folder(folder: &Path) -> PathBuf {
     std::env::var_os(order::STORE).map_or_else(|| folder.to_owned(), PathBuf::from)
 }
 
-/// Every second child keeps its store open for long, and so takes the shorter way to the disk. Bugs
-/// are planted on the other one.
-fn options(folder: &Path, clock: &Arc<ManualClock>, seed: u64) -> StoreOptions {
-    let short = seed % 2 == 1 || std::env::var_os(order::BUG).is_some();
-    let lifetime = if short {
+/// The tables of the owner of the facts.
+fn owner() -> Result<OwnerMigrations, StateError> {
+    Ok(OwnerMigrations::new("job")?
+        .step("CREATE TABLE job_done (identity TEXT PRIMARY KEY) STRICT")
+        .step("ALTER TABLE job_done ADD COLUMN note TEXT"))
+}
+
+/// Every second child keeps its store open for long, and so takes the shorter way to the disk, unless
+/// it is ordered to take one.
+fn options(folder: &Path, clock: &Arc<ManualClock>, seed: u64) -> Result<StoreOptions, StateError> {
+    let ordered = std::env::var(order::ROAD).ok();
+    let ordinary = ordered.map_or(seed % 2 == 1, |road| road == Road::Ordinary.as_str());
+    let lifetime = if ordinary {
         Lifetime::Short
     } else {
         Lifetime::Long
     };
-    StoreOptions::new(store_folder(folder).join("state.db"))
+    Ok(StoreOptions::new(store_folder(folder).join("state.db"))
         .clock(clock.clone())
         .lifetime(lifetime)
+        .owner(owner()?))
 }
 
 impl Desk {
@@ -66,7 +76,7 @@ impl Desk {
         let journal = Journal::open(&folder.join("journal.jsonl"))?;
         let clock = clock()?;
         let seed = number(order::SEED)?.unsigned_abs();
-        let opened = Store::open(options(&folder, &clock, seed)).await;
+        let opened = Store::open(options(&folder, &clock, seed)?).await;
         if let Err(error) = &opened {
             journal.write(&[refused("opening the store", error)])?;
         }
@@ -81,7 +91,7 @@ impl Desk {
 
     /// A second handle on the same store, as another process would have it.
     pub(crate) async fn second(&self) -> anyhow::Result<Store> {
-        Ok(Store::open(options(&self.folder, &self.clock, self.seed)).await?)
+        Ok(Store::open(options(&self.folder, &self.clock, self.seed)?).await?)
     }
 
     /// Notes what the store refused although nothing stood against it.

@@ -9,7 +9,7 @@ use uuid::Uuid;
 use crate::desk::{number, variable};
 
 /// The first steps of the schema; released steps never change.
-const STEPS: [&str; 4] = [
+const STEPS: [&str; 6] = [
     include_str!(
         "../../../../../crates/triplane-state/src/engine/schema/migrations/0001_initial.sql"
     ),
@@ -22,6 +22,10 @@ const STEPS: [&str; 4] = [
     include_str!(
         "../../../../../crates/triplane-state/src/engine/schema/migrations/0004_capture.sql"
     ),
+    include_str!(
+        "../../../../../crates/triplane-state/src/engine/schema/migrations/0005_sinks.sql"
+    ),
+    include_str!("../../../../../crates/triplane-state/src/engine/schema/migrations/0006_runs.sql"),
 ];
 
 /// The bytes `tpln`.

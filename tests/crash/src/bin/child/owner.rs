@@ -1,6 +1,10 @@
 //! The owner of facts: tells them, with rows of its own, under dedup keys, alone and many at once.
 
+use std::time::Duration;
+
 use serde_json::value::RawValue;
+use sqlx::sqlite::{SqliteConnectOptions, SqliteSynchronous};
+use sqlx::{ConnectOptions as _, Connection as _, SqliteConnection};
 use triplane_kernel::failpoint;
 use triplane_referee::journal::{Entry, Journal, Planned};
 use triplane_signals::{EmitterRole, Payload, SignalKind};
@@ -8,10 +12,12 @@ use triplane_state::commit::{
     AuditRow, CommitParticipant, CommitRefs, Confirmation, FactIdentity, IntentRow, Judgement,
     PendingFact, Repeat, SignalRow, StageError, Staged,
 };
-use triplane_state::{Committed, StateError, Store, UnitOfWork};
+use triplane_state::{
+    Applied, Committed, IntentReceipt, SignalReceipt, StateError, Store, UnitOfWork,
+};
 use uuid::Uuid;
 
-use crate::desk::{Desk, refused};
+use crate::desk::{Desk, refused, store_folder};
 
 /// What a fact is told with.
 #[derive(Debug, Clone)]
@@ -28,7 +34,7 @@ pub(crate) struct Telling {
     ids: [Uuid; 4],
 }
 
-const JOB: &str = "CREATE TABLE IF NOT EXISTS job (identity TEXT PRIMARY KEY) STRICT";
+const DONE: &str = "INSERT OR IGNORE INTO job_done (identity) VALUES (?1)";
 
 impl Telling {
     pub(crate) fn new(key: String, sink: &'static str, behaviour: &'static str) -> Self {
@@ -141,13 +147,8 @@ impl Desk {
         self.journal.write(&[Entry::Meant(telling.planned())])?;
         let mut unit = telling.unit(&self.store)?;
         if telling.owner_row {
-            let insert =
-                sqlx::query("INSERT OR IGNORE INTO job VALUES (?1)").bind(telling.key.clone());
-            let wrote = async {
-                unit.execute(sqlx::query(JOB)).await?;
-                unit.execute(insert).await
-            };
-            if self.heed("the owner's row", wrote.await)?.is_none() {
+            let wrote = unit.execute(sqlx::query(DONE).bind(&telling.key)).await;
+            if self.heed("the owner's row", wrote)?.is_none() {
                 return Ok(());
             }
         }
@@ -159,14 +160,53 @@ impl Desk {
         Ok(())
     }
 
+    /// Tells one fact with its owner's row in a transaction that the owner has brought along.
+    pub(crate) async fn tell_along(&self, telling: &Telling) -> anyhow::Result<()> {
+        self.journal.write(&[Entry::Meant(telling.planned())])?;
+        let fact = telling.fact()?;
+        let mut staged = Staged::new();
+        telling.stage(&fact, &mut staged)?;
+        let written = async {
+            let mut connection = self.own_connection().await?;
+            let mut transaction = connection.begin_with("BEGIN IMMEDIATE").await?;
+            let row = sqlx::query(DONE).bind(&telling.key);
+            row.execute(&mut *transaction).await?;
+            failpoint!("along.owner_written");
+            let applied = staged.apply_to(&fact, &mut transaction).await?;
+            failpoint!("along.applied");
+            transaction.commit().await?;
+            failpoint!("along.committed");
+            connection.close().await?;
+            anyhow::Ok(applied)
+        };
+        let entry = match written.await {
+            Ok(applied) => acked(telling, first_of(&applied), true),
+            Err(error) => refused(&format!("fact {}", telling.key), error.as_ref()),
+        };
+        self.journal.write(&[entry])?;
+        Ok(())
+    }
+
+    /// A connection of the owner's own, as it has to be for `Staged::apply_to`.
+    async fn own_connection(&self) -> Result<SqliteConnection, sqlx::Error> {
+        let path = store_folder(&self.folder).join("state.db");
+        SqliteConnectOptions::new()
+            .filename(path)
+            .foreign_keys(true)
+            .synchronous(SqliteSynchronous::Full)
+            .busy_timeout(Duration::from_secs(5))
+            .connect()
+            .await
+    }
+
     /// Tells a fact and takes it back before it is committed.
     pub(crate) async fn take_back(&self, telling: &Telling) -> anyhow::Result<()> {
         let key = telling.key.clone();
         let lines = [Entry::Meant(telling.planned()), Entry::TakenBack { key }];
         self.journal.write(&lines)?;
         let mut unit = telling.unit(&self.store)?;
-        let wrote = unit.execute(sqlx::query(JOB)).await;
-        self.heed("the owner's table", wrote)?;
+        let wrote = unit.execute(sqlx::query(DONE).bind(&telling.key)).await;
+        self.heed("the owner's row", wrote)?;
         drop(unit);
         Ok(())
     }
@@ -219,14 +259,32 @@ pub(crate) async fn tell_many(
 
 /// What the journal says of an answer.
 fn noted(telling: &Telling, committed: &Result<Committed, StateError>, in_turn: bool) -> Entry {
-    let (sequence, intent) = match committed {
+    let first = match committed {
         Err(error) => return refused(&format!("fact {}", telling.key), error),
-        Ok(Committed::Recorded(receipt)) => (
-            receipt.signals().first().map(|it| it.sequence),
-            receipt.intents().first().map(|it| it.id.to_string()),
-        ),
-        Ok(Committed::AlreadyRecorded(_)) => (None, None),
+        Ok(Committed::Recorded(receipt)) => first(receipt.signals(), receipt.intents()),
+        Ok(Committed::AlreadyRecorded(_)) => First::default(),
     };
+    acked(telling, first, in_turn)
+}
+
+/// The first signal's sequence and the first intent of what was written.
+type First = (Option<u64>, Option<String>);
+
+fn first(signals: &[SignalReceipt], intents: &[IntentReceipt]) -> First {
+    let sequence = signals.first().map(|it| it.sequence);
+    (sequence, intents.first().map(|it| it.id.to_string()))
+}
+
+fn first_of(applied: &Applied) -> First {
+    match applied {
+        Applied::Written {
+            signals, intents, ..
+        } => first(signals, intents),
+        Applied::AlreadyRecorded(_) => First::default(),
+    }
+}
+
+fn acked(telling: &Telling, (sequence, intent): First, in_turn: bool) -> Entry {
     Entry::Acked {
         key: telling.key.clone(),
         pid: std::process::id(),

@@ -124,10 +124,14 @@ impl Desk {
         let dedup = key("held")?;
         let mut winner = tell("taken-back", "proc", "ok")?;
         winner.dedup = Some(dedup.clone());
+        winner.owner_row = true;
         self.take_back(&winner).await?;
         let mut loser = tell("after-it", "proc", "ok")?;
         loser.dedup = Some(dedup);
-        self.tell(&loser).await
+        self.tell(&loser).await?;
+        let mut along = tell("along", "proc", "ok")?;
+        along.owner_row = true;
+        self.tell_along(&along).await
     }
 
     fn together() -> anyhow::Result<Vec<Telling>> {
