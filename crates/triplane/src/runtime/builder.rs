@@ -12,7 +12,7 @@ use triplane_signals::SessionObservation;
 use triplane_state::commit::CommitParticipant;
 use triplane_state::delivery::DeliverySink;
 use triplane_state::retry::RetryPolicy;
-use triplane_state::{Lifetime, Store, StoreOptions, Synchronous};
+use triplane_state::{Lifetime, OwnerMigrations, Store, StoreOptions, Synchronous};
 use uuid::Uuid;
 
 use crate::error::RuntimeError;
@@ -137,6 +137,12 @@ impl RuntimeBuilder {
     /// [`StoreOptions`].
     pub fn busy_timeout(mut self, timeout: Duration) -> Self {
         self.store = self.store.busy_timeout(timeout);
+        self
+    }
+
+    /// Takes the steps of an owner's tables that the store lacks, when it is opened.
+    pub fn owner(mut self, owner: OwnerMigrations) -> Self {
+        self.store = self.store.owner(owner);
         self
     }
 
