@@ -83,6 +83,49 @@ fn score(file: &str, place: &Place) -> Result<Score, Box<dyn std::error::Error>>
     Ok(score)
 }
 
+/// What a file of 100 rules adds to the first decision of a process, as the hook makes it: reading,
+/// checking and asking. Each round has a content that this process has not seen before.
+fn user_rules(place: &Place) -> Result<(), Box<dyn std::error::Error>> {
+    let rules: String = (0..100).map(rule).collect();
+    let folder = tempfile::tempdir()?;
+    let path = folder.path().join("team.toml");
+    let call = shell_call("git status", place);
+    let mut taken = Vec::new();
+    for round in 0..500 {
+        fs::write(&path, format!("version = 1\n# {round}\n{rules}"))?;
+        let start = Instant::now();
+        let _ = black_box(commands().judge_blocking(&call));
+        let without = start.elapsed();
+        let start = Instant::now();
+        let _ = black_box(commands().rules(&path)?.judge_blocking(&call));
+        taken.push(start.elapsed().saturating_sub(without));
+    }
+    report("rules.100_user_rules", taken, None, Some(1_000_000));
+    Ok(())
+}
+
+/// A rule as teams write them: every third asks for an option, every other looks at an expression.
+fn rule(nth: u32) -> String {
+    let flags = if nth.is_multiple_of(3) {
+        "flags = [[\"-p\", \"--production\"]]\n"
+    } else {
+        ""
+    };
+    let text = if nth.is_multiple_of(2) {
+        "text = \"^(prod|live)(-[a-z0-9]+)*$\"\n"
+    } else {
+        ""
+    };
+    let option = if nth.is_multiple_of(3) { " -p" } else { "" };
+    format!(
+        "\n[[rule]]\nid = \"team.deploy-{nth}\"\ntier = \"dangerous\"\nprograms = [\"deploy-{nth}\"]\n\
+         {flags}{text}reason = \"production is deployed by a person, and not from here\"\n\
+         safer = \"deploy to staging, and ask for the rest\"\n\
+         deny = [\"deploy-{nth}{option} prod\", \"sudo deploy-{nth}{option} live\"]\n\
+         allow = [\"echo deploy-{nth} prod\", \"deploy --help\"]\n"
+    )
+}
+
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let place = Place::new("/srv/app", Some(Path::new("/home/dev")));
     let pipeline = vec!["grep -v x"; 100].join(" | ");
@@ -131,6 +174,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         });
         report(&format!("path.{case}"), taken, None, None);
     }
+    user_rules(&place)?;
     for file in [
         "commands.jsonl",
         "paths.jsonl",

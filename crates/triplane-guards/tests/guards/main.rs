@@ -9,6 +9,7 @@ mod command_corpus;
 mod path_corpus;
 mod rule_cases;
 mod rule_files;
+mod rule_contents;
 mod hostile;
 mod respellings;
 mod system_scripts;

@@ -109,26 +109,13 @@ impl RuleFile {
     /// # Errors
     ///
     /// Returns [`RuleFileRefused::Wrong`] for the first thing that is wrong.
-    pub fn parse(path: impl AsRef<Path>, text: String) -> Result<Self, RuleFileRefused> {
+    pub fn parse(path: impl AsRef<Path>, text: impl AsRef<str>) -> Result<Self, RuleFileRefused> {
+        let text = text.as_ref();
         let path = path.as_ref().to_owned();
-        let digest: [u8; 32] = Sha256::digest(text.as_bytes()).into();
-        if let Some(content) = compiled().get(&digest) {
-            return Ok(Self {
-                content: Arc::clone(content),
-                path,
-            });
+        match content(compiled(), text) {
+            Ok(content) => Ok(Self { path, content }),
+            Err(wrong) => Err(refused(&path, text, wrong)),
         }
-        let content = match Content::of(&text) {
-            Ok(content) => content,
-            Err(wrong) => return Err(refused(&path, &text, wrong)),
-        };
-        let content = Arc::new(Content { text, ..content });
-        let mut known = compiled();
-        if known.len() >= COMPILED_MAX {
-            known.clear();
-        }
-        known.insert(digest, Arc::clone(&content));
-        Ok(Self { path, content })
     }
 
     /// The file.
@@ -163,19 +150,35 @@ fn refused(path: &Path, text: &str, wrong: Wrong) -> RuleFileRefused {
     }
 }
 
-type Compiled = HashMap<[u8; 32], Arc<Content>>;
+/// What has been compiled, by the SHA-256 digest of its text: neither path nor time says what a file
+/// holds. It lives as long as the process. On a disk it would be one more file that decides what is
+/// refused, and whoever is refused could write it.
+type Compiled = Mutex<HashMap<[u8; 32], Arc<Content>>>;
 
-fn compiled() -> std::sync::MutexGuard<'static, Compiled> {
-    static COMPILED: OnceLock<Mutex<Compiled>> = OnceLock::new();
+fn compiled() -> &'static Compiled {
+    static COMPILED: OnceLock<Compiled> = OnceLock::new();
+    COMPILED.get_or_init(Mutex::default)
+}
+
+/// What `text` says, compiled unless `compiled` holds it already. What is wrong is never held.
+fn content(compiled: &Compiled, text: &str) -> Result<Arc<Content>, Wrong> {
     // An entry is inserted whole or not at all.
-    COMPILED
-        .get_or_init(Mutex::default)
-        .lock()
-        .unwrap_or_else(PoisonError::into_inner)
+    let known = || compiled.lock().unwrap_or_else(PoisonError::into_inner);
+    let digest: [u8; 32] = Sha256::digest(text.as_bytes()).into();
+    if let Some(content) = known().get(&digest) {
+        return Ok(Arc::clone(content));
+    }
+    let content = Arc::new(Content::of(text)?);
+    let mut known = known();
+    if known.len() >= COMPILED_MAX {
+        known.clear();
+    }
+    known.insert(digest, Arc::clone(&content));
+    Ok(content)
 }
 
 impl Content {
-    /// Compiles `text`; keeping the text is left to the caller.
+    /// Compiles `text`.
     fn of(text: &str) -> Result<Self, Wrong> {
         let file = declared::read(text, |pattern| {
             regex_syntax::parse(pattern)
@@ -194,7 +197,7 @@ impl Content {
             })
         });
         Ok(Self {
-            text: String::new(),
+            text: text.to_owned(),
             programs: file.program.into_iter().map(DeclaredProgram::of).collect(),
             rules: file.rule.into_iter().map(DeclaredRule::of).collect(),
             entries: entries.collect::<Result<_, Wrong>>()?,
@@ -252,4 +255,56 @@ fn cases(declared: Vec<toml::Spanned<String>>) -> Vec<Case> {
             command: case.into_inner(),
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(nth: usize) -> String {
+        format!(
+            "version = 1\n[[rule]]\nid = \"own.rule-{nth}\"\ntier = \"dangerous\"\n\
+             programs = [\"own-{nth}\"]\nreason = \"r\"\nsafer = \"s\"\ndeny = [\"own-{nth}\"]\n"
+        )
+    }
+
+    #[test]
+    fn a_content_is_compiled_once_and_one_byte_more_is_another_content() {
+        let compiled = Compiled::default();
+        let read = |text: &str| content(&compiled, text).unwrap();
+        let first = read(&text(1));
+        assert!(Arc::ptr_eq(&first, &read(&text(1))));
+        assert!(!Arc::ptr_eq(&first, &read(&(text(1) + "\n"))));
+        assert_eq!(compiled.lock().unwrap().len(), 2);
+    }
+
+    #[test]
+    fn a_wrong_content_is_not_kept_and_is_refused_each_time() {
+        let compiled = Compiled::default();
+        let wrong = text(1).replace("deny", "denies");
+        for _ in 0..2 {
+            let wrong = content(&compiled, &wrong).unwrap_err();
+            assert!(wrong.message.contains("denies"), "{}", wrong.message);
+        }
+        assert!(compiled.lock().unwrap().is_empty());
+    }
+
+    #[test]
+    fn more_contents_than_are_kept_are_still_told_apart() {
+        let compiled = Compiled::default();
+        for nth in (0..=COMPILED_MAX).chain(0..=COMPILED_MAX) {
+            let content = content(&compiled, &text(nth)).unwrap();
+            assert_eq!(content.rules[0].programs, [format!("own-{nth}")]);
+            assert!(compiled.lock().unwrap().len() <= COMPILED_MAX);
+        }
+    }
+
+    #[test]
+    fn one_content_at_two_paths_names_the_place_in_each() {
+        for path in ["a.toml", "b/c.toml"] {
+            let file = RuleFile::parse(path, text(1)).unwrap();
+            let span = &file.content.rules[0].span;
+            assert_eq!(file.place(span), format!("{path}:3:6"));
+        }
+    }
 }

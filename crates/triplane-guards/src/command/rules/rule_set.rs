@@ -247,9 +247,12 @@ impl RuleSet {
     }
 
     fn check_ids(&self, file: &RuleFile) -> Result<(), RuleFileRefused> {
-        let ids = ids(file);
-        for (id, span) in ids {
-            if let Some(rule) = shipped::rule(id) {
+        let shipped: HashMap<&str, &Rule> = shipped::rules()
+            .iter()
+            .map(|rule| (rule.id.as_ref(), rule))
+            .collect();
+        for (id, span) in ids(file) {
+            if let Some(rule) = shipped.get(id) {
                 let catastrophic = if rule.tier == Tier::Catastrophic {
                     ", which is catastrophic and cannot be replaced"
                 } else {
