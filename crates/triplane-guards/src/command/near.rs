@@ -20,9 +20,13 @@ use crate::command::word::{Part, Word};
 /// The most bytes of a command that is judged near, those of the scripts in it included.
 pub(crate) const BYTES_MAX: usize = 1024;
 
-/// The most openers of these. What follows a `(` may be read twice by the grammar: with such levels the
-/// time doubles.
+/// The most openers of one text. What follows a `(` may be read twice by the grammar: with such levels
+/// the time doubles.
 pub(crate) const OPENERS_MAX: usize = 10;
+
+/// The most openers of all texts: each is read on top of those that it stands in. A script that stands
+/// in the command counts there already, and once more where it is read.
+const OPENERS_ALL_MAX: usize = 18;
 
 /// So many bytes of plain words, which no grammar reads, count as one.
 const PLAIN_BYTES: usize = 4;
@@ -77,7 +81,7 @@ impl Near {
     pub(crate) fn new() -> Self {
         Self {
             bytes: BYTES_MAX,
-            openers: OPENERS_MAX,
+            openers: OPENERS_ALL_MAX,
             work: WORK_MAX,
         }
     }
@@ -90,7 +94,9 @@ impl Near {
             return Ok(());
         }
         self.bytes = self.bytes.checked_sub(text.len()).ok_or(Beyond)?;
-        self.openers = self.openers.checked_sub(openers(text)).ok_or(Beyond)?;
+        let openers = openers(text);
+        within(openers, OPENERS_MAX)?;
+        self.openers = self.openers.checked_sub(openers).ok_or(Beyond)?;
         Ok(())
     }
 
@@ -241,8 +247,12 @@ mod tests {
 
     #[test]
     fn the_bounds_are_shared_by_all_that_is_read() {
+        let one = "(".repeat(OPENERS_MAX + 1);
+        assert_eq!(Near::new().read(&one), Err(Beyond));
         let mut near = Near::new();
+        let rest = OPENERS_ALL_MAX - OPENERS_MAX;
         assert_eq!(near.read(&"(".repeat(OPENERS_MAX)), Ok(()));
+        assert_eq!(near.read(&"(".repeat(rest)), Ok(()));
         assert_eq!(near.read("ls; ls"), Ok(()));
         assert_eq!(near.read("(ls)"), Err(Beyond));
         let mut near = Near::new();

@@ -87,7 +87,16 @@ const PIECES: [(&str, &str); 55] = [
 ];
 
 /// What may stand inside of them.
-const INNER: [&str; 5] = ["x", "", " fi if", "; ;", ") ) }"];
+const INNER: [&str; 8] = [
+    "x",
+    "",
+    " fi if",
+    "; ;",
+    ") ) }",
+    "eval '((((x))))'",
+    "sh -c 'x $(if $({ x; }); then x; fi)'",
+    "f() { ( { x; } ) }; f",
+];
 
 /// `first` and `second` by turns around `inner`, as many as are judged near; of their ends, `closed`
 /// quarters.
