@@ -35,16 +35,20 @@ impl Reader {
                 | "array_walk"
                 | "map"
         ) {
-            for words in &args {
+            for (nth, words) in args.iter().enumerate() {
                 if let [word] = words.as_slice()
                     && let Some(named) = word.literal()
                     && (RUNNERS.contains(&named.to_lowercase().as_str())
                         || named.starts_with("rm")
                         || matches!(named, "unlink" | "remove"))
                 {
-                    let unknown = vec![vec![Word::unknown(self.span.clone())]];
+                    // What it is called with may stand behind it.
+                    let with = match (lower.as_str(), args.get(nth + 1)) {
+                        ("array_map" | "call_user_func", Some(words)) => words.clone(),
+                        _ => vec![Word::unknown(self.span.clone())],
+                    };
                     let named = named.to_owned();
-                    self.call(&named, unknown);
+                    self.call(&named, vec![with]);
                 }
             }
             return;

@@ -10,6 +10,7 @@ mod token;
 mod string;
 mod read;
 mod paths;
+mod blocks;
 mod expression;
 mod call;
 

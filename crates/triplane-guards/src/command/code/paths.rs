@@ -105,7 +105,7 @@ impl Reader {
     }
 
     /// Where the parenthesis at `open` is closed.
-    fn closing(&self, open: usize) -> Option<usize> {
+    pub(crate) fn closing(&self, open: usize) -> Option<usize> {
         let mut depth = 0usize;
         for (at, token) in self.tokens.iter().enumerate().skip(open) {
             match token {
@@ -153,7 +153,7 @@ fn joined(args: &[Vec<Word>]) -> Option<Word> {
 }
 
 /// Something below the folder that a pattern starts with.
-fn below(pattern: &Word) -> Word {
+pub(crate) fn below(pattern: &Word) -> Word {
     let text = pattern.prefix();
     let fixed = &text[..text.find(['*', '?', '[']).unwrap_or(text.len())];
     let folder = match fixed.rsplit_once('/') {

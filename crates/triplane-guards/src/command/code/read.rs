@@ -52,6 +52,7 @@ pub(crate) fn acts(code: &Word, language: Language) -> Vec<CodeAct> {
         read: Cell::new(0),
     };
     reader.loops();
+    reader.blocks();
     // A loop over written items is walked once for each.
     let longest = reader.loops.iter().map(|(_, items)| items.len()).max();
     for round in 0..longest.unwrap_or(1).clamp(1, ROUNDS_MAX) {
@@ -283,14 +284,24 @@ impl Reader {
             {
                 let name = name.clone();
                 if let Some((word, _)) = self.path_call(at + 3) {
-                    self.loops.push((name, vec![word]));
+                    self.walked(name, word);
                 } else if let Some(Token::Sign('(' | '[')) = self.tokens.get(at + 3) {
                     let (items, _) = self.list(at + 4);
                     if (1..=ROUNDS_MAX).contains(&items.len()) {
-                        self.loops.push((name, items));
+                        for item in items {
+                            self.walked(name.clone(), item);
+                        }
                     }
                 }
             }
+        }
+    }
+
+    /// Remembers one more thing that `name` stands for.
+    pub(crate) fn walked(&mut self, name: String, word: Word) {
+        match self.loops.iter_mut().find(|(known, _)| *known == name) {
+            Some((_, items)) => items.push(word),
+            None => self.loops.push((name, vec![word])),
         }
     }
 
@@ -300,7 +311,10 @@ impl Reader {
             return;
         };
         let is = self.tokens.get(self.at + 1) == Some(&Token::Sign('='))
-            && !matches!(self.tokens.get(self.at + 2), Some(Token::Sign('=' | '~')));
+            && !matches!(
+                self.tokens.get(self.at + 2),
+                Some(Token::Sign('=' | '~' | '>'))
+            );
         if !is {
             return;
         }

@@ -75,6 +75,72 @@ impl Lexer {
         true
     }
 
+    /// Perl's `m/…/`, `s/…/…/` and `tr/…/…/`: what they match is no code, and what they put there
+    /// is only where a flag says so.
+    pub(crate) fn pattern(&mut self, kind: &str) -> bool {
+        let open = match self.peek(0) {
+            Some(c) if c.is_alphanumeric() || c.is_whitespace() => return false,
+            Some('=' | ',' | ';' | ')') | None => return false,
+            Some(open) => open,
+        };
+        self.at += 1;
+        self.matched(open);
+        let mut replacement = String::new();
+        if matches!(kind, "s" | "tr" | "y") {
+            let mut open = open;
+            if closer(open) != open {
+                while self.peek(0).is_some_and(char::is_whitespace) {
+                    self.at += 1;
+                }
+                open = self.peek(0).unwrap_or(open);
+                self.at += 1;
+            }
+            replacement = self.matched(open);
+        }
+        let flags = self.at;
+        while self.peek(0).is_some_and(|c| c.is_ascii_lowercase()) {
+            self.at += 1;
+        }
+        self.tokens.push(Token::Number("/".to_owned()));
+        let end = self.at.min(self.chars.len());
+        if kind == "s" && self.chars[flags.min(end)..end].contains(&'e') {
+            let code = Self::new(&replacement, self.language, self.span.clone());
+            self.tokens.extend(code.tokens());
+        }
+        true
+    }
+
+    /// The text up to the sign that closes what `open` opened.
+    fn matched(&mut self, open: char) -> String {
+        let close = closer(open);
+        let mut text = String::new();
+        let mut depth = 1usize;
+        while let Some(c) = self.peek(0) {
+            self.at += 1;
+            match c {
+                '\\' => {
+                    let escaped = self.peek(0);
+                    self.at += 1;
+                    if escaped != Some(close) {
+                        text.push(c);
+                    }
+                    text.extend(escaped);
+                    continue;
+                }
+                _ if c == close => {
+                    depth -= 1;
+                    if depth == 0 {
+                        break;
+                    }
+                }
+                _ if c == open => depth += 1,
+                _ => {}
+            }
+            text.push(c);
+        }
+        text
+    }
+
     pub(crate) fn delimited(&mut self, kind: char, word: Word) {
         match kind {
             'x' => self.tokens.push(Token::Command(word)),

@@ -185,6 +185,15 @@ impl Lexer {
                 return;
             }
         }
+        let quotes_a_pattern = self.language == Language::Perl
+            && matches!(name.as_str(), "s" | "m" | "tr" | "y" | "qr")
+            && !matches!(
+                self.tokens.last(),
+                Some(Token::Sign('$' | '@' | '%' | '&' | '>' | '{'))
+            );
+        if quotes_a_pattern && self.pattern(&name) {
+            return;
+        }
         self.tokens.push(Token::Name(name));
     }
 

@@ -35,13 +35,11 @@ pub(crate) fn runner(program: &str, args: &[Word]) -> Vec<Layer> {
             "run",
         )
         | ("bun", "x") => {
-            let calls: Vec<Layer> = values_of(rest, &["-c", "--call"]).map(script).collect();
-            if !calls.is_empty() {
-                return calls;
-            }
             let own = operand(
                 rest,
                 &[
+                    "-c",
+                    "--call",
                     "-n",
                     "--name",
                     "--with",
@@ -51,6 +49,12 @@ pub(crate) fn runner(program: &str, args: &[Word]) -> Vec<Layer> {
                     "--env-file",
                 ],
             );
+            // Behind the program stand its own options.
+            let options = &rest[..own.min(rest.len())];
+            let calls: Vec<Layer> = values_of(options, &["-c", "--call"]).map(script).collect();
+            if !calls.is_empty() {
+                return calls;
+            }
             own + usize::from(program == "direnv")
         }
         ("nix", "develop" | "shell") => {

@@ -244,7 +244,7 @@ fn everything(component: &Component<'_>) -> bool {
             ']' => in_bracket = false,
             _ => {}
         }
-        !in_bracket && (c.is_alphanumeric() || c == '_' || c == '\u{1}')
+        !in_bracket && (c.is_alphanumeric() || matches!(c, '_' | '~' | '#' | '%' | '+' | '\u{1}'))
     })
 }
 
