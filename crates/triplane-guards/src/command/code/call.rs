@@ -235,9 +235,25 @@ impl Reader {
                 Some(Token::Name(model)) => model == "all" || model.starts_with(char::is_uppercase),
                 _ => false,
             },
-            "delete" => {
+            "delete" if self.language == Language::Python => {
                 let called = is(before(1), ".") && is(before(2), ")") && is(before(3), "(");
                 called && is(before(4), "all")
+            }
+            // `User::truncate()`, `DB::table("users")->delete()`
+            "truncate" | "delete" if self.language == Language::Php => {
+                let whole = match (before(2), before(3), before(4)) {
+                    (Some(Token::Sign(':')), Some(Token::Name(model)), _) => {
+                        model.starts_with(char::is_uppercase)
+                    }
+                    (Some(Token::Sign('-')), _, _) => {
+                        is(before(3), ")")
+                            && (is(before(5), "query")
+                                || is(before(5), "all")
+                                || is(before(6), "table"))
+                    }
+                    _ => false,
+                };
+                whole && is(after(0), "(") && is(after(1), ")")
             }
             "deleteMany" => is(after(0), "(") && is(after(1), ")"),
             "destroy" => {

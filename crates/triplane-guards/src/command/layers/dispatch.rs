@@ -3,6 +3,7 @@
 use crate::command::code::Language;
 use crate::command::layers::containers::{compose, container, kubectl, machine};
 use crate::command::layers::databases::{hosted_sql, mongo, redis, spoken, sql, sqlite};
+use crate::command::layers::frameworks::console;
 use crate::command::layers::interpreters::{
     apple_script, awk, interpreter, other_inline, powershell, windows,
 };
@@ -26,6 +27,18 @@ pub(crate) fn layers(program: &str, args: &[Word]) -> Vec<Layer> {
     }
     if is_shell(program) {
         return shell(args);
+    }
+    // A framework's script, by itself or in front of its interpreter's other arguments.
+    let framework = match (program, args.first().map(Word::prefix)) {
+        ("wp" | "drush" | "django-admin" | "manage.py" | "artisan" | "console", _) => {
+            return console(program, args);
+        }
+        ("python" | "python3" | "php", Some(script)) => script,
+        _ => "",
+    };
+    let consoles = console(framework, args.get(1..).unwrap_or_default());
+    if !consoles.is_empty() {
+        return consoles;
     }
     match program {
         "ssh" | "autossh" | "mosh" | "dbclient" => ssh(args),

@@ -10,6 +10,7 @@ mod containers;
 mod tools;
 mod databases;
 mod interpreters;
+mod frameworks;
 mod unknown;
 mod dispatch;
 

@@ -21,6 +21,8 @@ pub(crate) fn shell(args: &[Word]) -> Vec<Layer> {
     let mut inline = false;
     let mut from_input = false;
     let mut start = None;
+    let mut unread = false;
+    let mut interactive = false;
     while let Some(word) = args.get(at) {
         let text = word.prefix();
         if word.literal() == Some("--") || word.literal() == Some("-") {
@@ -46,6 +48,12 @@ pub(crate) fn shell(args: &[Word]) -> Vec<Layer> {
             }
             continue;
         }
+        if text.contains('n') {
+            unread = text.starts_with('-');
+        }
+        if text.contains('i') {
+            interactive = true;
+        }
         if text.contains('c') {
             inline = true;
         }
@@ -55,6 +63,10 @@ pub(crate) fn shell(args: &[Word]) -> Vec<Layer> {
         if text.ends_with('o') || text.ends_with('O') {
             at += 1;
         }
+    }
+    // With `-n` a script is read and not run, unless somebody sits before it.
+    if unread && !interactive {
+        return Vec::new();
     }
     let rest = args.get(at..).unwrap_or_default();
     let mut layers: Vec<Layer> = start

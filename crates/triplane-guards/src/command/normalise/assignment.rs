@@ -59,7 +59,11 @@ impl Normaliser<'_> {
                 if is_run_by_others(name) {
                     for value in &values {
                         for text in value.words() {
-                            self.script_word(text, &mut state.clone(), None, false);
+                            // A pipe in front says which way the output goes.
+                            let marks = text.prefix().len()
+                                - text.prefix().trim_start_matches(['|', '-', ' ']).len();
+                            let command = text.without_prefix(marks);
+                            self.script_word(&command, &mut state.clone(), None, false);
                         }
                     }
                 }
@@ -133,5 +137,7 @@ pub(crate) fn is_run_by_others(name: &str) -> bool {
             | "RSYNC_RSH"
             | "SUDO_EDITOR"
             | "FCEDIT"
+            | "LESSOPEN"
+            | "LESSCLOSE"
     )
 }
