@@ -50,6 +50,12 @@ pub(crate) fn judge_near(
     certainty: Certainty,
 ) -> Result<Judgement, Beyond> {
     let simples = normalise_near(asked.command, found, asked.place)?;
+    if !simples
+        .iter()
+        .all(|simple| asked.rules.is_soon_asked(simple))
+    {
+        return Err(Beyond);
+    }
     Ok(judged(&simples, asked, certainty))
 }
 
@@ -113,5 +119,56 @@ impl Objection {
             span: hit.span,
             detail: unparsable.or_else(expired),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use jiff::Timestamp;
+
+    use super::*;
+    use crate::command::rules::{RuleFile, RuleSet};
+    use crate::place::Place;
+
+    #[test]
+    fn what_added_rules_may_take_long_about_is_not_judged_near() {
+        let rule = |id: &str, program: &str, more: &str| {
+            format!(
+                "[[rule]]\nid = \"{id}\"\ntier = \"dangerous\"\nprograms = [\"{program}\"]\n\
+                 reason = \"r\"\nsafer = \"s\"\n{more}deny = [\"{program} x\"]\n"
+            )
+        };
+        let many: String = (0..17)
+            .map(|n| rule(&format!("team.m{n}"), "many", ""))
+            .collect();
+        let text = [
+            "version = 1\n".to_owned(),
+            rule("team.few", "few", ""),
+            rule("team.text", "texts", "text = \"x\"\n"),
+            rule("team.line", "lines", "line = \"x\"\n"),
+            many,
+        ]
+        .concat();
+        let mut rules = RuleSet::default();
+        let file = RuleFile::parse("team.toml", text).unwrap();
+        rules.add(&file).unwrap();
+        let place = Place::new("/srv/app", None);
+        let check = |command: &str, near: bool| {
+            let asked = Asked {
+                command,
+                place: &place,
+                rules: &rules,
+                now: Timestamp::UNIX_EPOCH,
+            };
+            let judged = judge_near(&asked, Found::default(), Certainty::Certain);
+            assert_eq!(judged.is_ok(), near, "{command}");
+            let objection = judge(&asked, Found::default(), Certainty::Certain).objection;
+            assert_eq!(objection.is_some(), command != "ls; wc", "{command}");
+        };
+        check("ls; wc", true);
+        check("few x; ls", true);
+        check("ls; texts x", false);
+        check("lines x", false);
+        check("many x", false);
     }
 }

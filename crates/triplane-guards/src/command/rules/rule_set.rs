@@ -17,6 +17,9 @@ use crate::command::rules::rule_file::{DeclaredProgram, RuleFile};
 use crate::command::rules::shipped;
 use crate::place::Place;
 
+/// The most added rules of one program that are soon asked.
+const SOON_ASKED_MAX: usize = 16;
+
 /// The rules and entries that a command is held against.
 #[derive(Debug, Clone, Default)]
 pub struct RuleSet {
@@ -189,6 +192,15 @@ impl RuleSet {
             spoke = spoke || rule.id == id && against().is_some();
         });
         spoke
+    }
+
+    /// Whether asking the added rules about `simple` is soon done, whoever wrote them: they are few, and
+    /// none has an expression, which may be large.
+    pub(crate) fn is_soon_asked(&self, simple: &Simple) -> bool {
+        self.rules.get(&simple.program).is_none_or(|added| {
+            let plain = |rule: &Arc<Rule>| rule.text.is_none() && rule.line.is_none();
+            added.len() <= SOON_ASKED_MAX && added.iter().all(plain)
+        })
     }
 
     /// Asks `about` each rule that knows the program of `simple`, with a way to ask the rule.
