@@ -142,3 +142,79 @@ fn a_file_that_is_written_anew_after_the_check_is_still_the_workspaces_own() {
         );
     }
 }
+
+/// A way to write a name that some file system takes for the same.
+type Form = fn(&str) -> String;
+
+/// Each letter as the one at the same place of another alphabet, whose `a` is `first`.
+fn letters(name: &str, first: char) -> String {
+    let letter = |c: char| match c {
+        'a'..='z' => char::from_u32(first as u32 + (c as u32 - 'a' as u32)).unwrap(),
+        other => other,
+    };
+    name.chars().map(letter).collect()
+}
+
+fn behind_the_second(name: &str, inserted: char) -> String {
+    let mut chars: Vec<char> = name.chars().collect();
+    chars.insert(2, inserted);
+    chars.into_iter().collect()
+}
+
+/// Forms of letters: the name is the same to who folds case and compatibility.
+const LETTERS: [Form; 4] = [
+    |name| name.to_uppercase(),
+    |name| letters(name, '\u{ff41}'),
+    |name| letters(name, '\u{1d41a}'),
+    |name| letters(name, '\u{24d0}'),
+];
+
+/// Forms of the whole: what some file systems drop from a name.
+const DROPPED: [Form; 6] = [
+    |name| format!("{name}."),
+    |name| format!("{name} "),
+    |name| format!("{name}::$DATA"),
+    |name| behind_the_second(name, '\u{200b}'),
+    |name| behind_the_second(name, '\u{ad}'),
+    |name| behind_the_second(name, '\u{fe0f}'),
+];
+
+#[test]
+fn a_protected_name_is_known_in_each_form_that_a_file_system_may_take_for_it() {
+    for (op, path) in [
+        (PathOp::Write, ".git/config"),
+        (PathOp::Write, ".triplane/state.db"),
+        (PathOp::Write, ".claude/settings.json"),
+        (PathOp::Write, ".codex/config.toml"),
+        (PathOp::Write, ".cursor/hooks.json"),
+        (PathOp::Read, "x/.env.local"),
+        (PathOp::Read, "x/id_ed25519"),
+        (PathOp::Read, ".netrc"),
+        (PathOp::Read, "x/server.key"),
+    ] {
+        for form in LETTERS.iter().chain(&DROPPED) {
+            let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
+            let protected_folder = op == PathOp::Write;
+            let folder = match folder {
+                "" => String::new(),
+                folder if protected_folder => form(folder) + "/",
+                folder => format!("{folder}/"),
+            };
+            let written = folder + &form(name);
+            for setup in [Vec::new(), vec![file(&format!("$W/{written}"))]] {
+                let tried = tried(&row(op, &written, setup, Vec::new()));
+                assert_eq!(tried.answer.verdict, Label::Deny, "{written:?}: {tried:?}");
+                assert_eq!(tried.reached, None, "{written:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn an_ordinary_name_is_ordinary_in_other_letters_too() {
+    for form in LETTERS {
+        let written = format!("src/{}", form("environment"));
+        let tried = tried(&row(PathOp::Write, &written, Vec::new(), Vec::new()));
+        assert_eq!(tried.answer.verdict, Label::Allow, "{written:?}: {tried:?}");
+    }
+}
