@@ -95,6 +95,11 @@ impl Reader {
             }
             return;
         }
+        // A collection is dropped by a call without arguments; columns are dropped by name.
+        if lower == "drop" && !matches!(self.tokens.get(self.at + 1), Some(Token::Sign(')' | '{')))
+        {
+            return;
+        }
         // Options come first where a shell's own command was the model.
         let mut args = args;
         if matches!(lower.as_str(), "rm" | "mv") {

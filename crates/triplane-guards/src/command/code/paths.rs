@@ -7,7 +7,7 @@ use crate::command::code::token::Token;
 use crate::command::word::{Part, Word};
 
 /// Calls that make a path, or walk over one.
-const MAKERS: [&str; 15] = [
+const MAKERS: [&str; 19] = [
     "Path",
     "PurePath",
     "PosixPath",
@@ -23,6 +23,10 @@ const MAKERS: [&str; 15] = [
     "scandir",
     "walk",
     "readdirSync",
+    "mkdtemp",
+    "mkdtempSync",
+    "tmpdir",
+    "gettempdir",
 ];
 
 impl Reader {
@@ -58,6 +62,22 @@ impl Reader {
                     }
                     _ => return None,
                 }
+            }
+            "tmpdir" | "gettempdir" if args.is_empty() => Word::text("/tmp", self.span.clone()),
+            // A new folder: in the temporary one, unless it says where.
+            "mkdtemp" | "mkdtempSync" if args.is_empty() => {
+                let named = Token::Name("dir".to_owned());
+                if self.tokens[open..end].contains(&named) {
+                    return None;
+                }
+                let mut folder = Word::text("/tmp", self.span.clone());
+                folder.push(Part::Below);
+                folder
+            }
+            "mkdtempSync" => {
+                let mut folder = first()?;
+                folder.push(Part::Token);
+                folder
             }
             "glob" | "iglob" => below(&first()?),
             "listdir" | "scandir" | "walk" | "readdirSync" if args.is_empty() => {

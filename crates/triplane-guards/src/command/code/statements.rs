@@ -108,10 +108,7 @@ pub(crate) fn acts(program: &str, span: &Range<usize>) -> Vec<CodeAct> {
             .map(|text| word(text, span))
             .collect();
         if named(&RUNNERS) {
-            acts.extend(texts.iter().cloned().map(|text| match text.literal() {
-                Some(_) => CodeAct::Perhaps(text),
-                None => CodeAct::Script(text),
-            }));
+            acts.extend(texts.iter().cloned().map(perhaps));
             if texts.len() > 1 && !statement.texts[0].contains(char::is_whitespace) {
                 acts.push(CodeAct::Argv(texts.clone()));
             }
@@ -134,12 +131,12 @@ pub(crate) fn tcl(script: &str, span: &Range<usize>) -> Vec<CodeAct> {
         };
         match name {
             "exec" | "spawn" | "system" => {
-                acts.push(CodeAct::Perhaps(Word::text(rest, span.clone())));
+                acts.push(perhaps(word(rest, span)));
             }
             "send" | "exp_send" => {
                 let typed = rest.trim_start_matches("-- ").trim_matches('"');
                 let typed = typed.trim_end_matches("\\r").trim_end_matches("\\n");
-                acts.push(CodeAct::Perhaps(Word::text(typed, span.clone())));
+                acts.push(perhaps(word(typed, span)));
             }
             "file" => {
                 let mut words = rest.split_whitespace();
@@ -150,7 +147,7 @@ pub(crate) fn tcl(script: &str, span: &Range<usize>) -> Vec<CodeAct> {
                         removal(if path.contains('$') {
                             Word::unknown(span.clone())
                         } else {
-                            Word::text(path, span.clone())
+                            word(path, span)
                         })
                     }));
                 }
@@ -159,6 +156,14 @@ pub(crate) fn tcl(script: &str, span: &Range<usize>) -> Vec<CodeAct> {
         }
     }
     acts
+}
+
+/// A text that is perhaps a command; what is known of it in part is judged as one.
+fn perhaps(text: Word) -> CodeAct {
+    match text.literal() {
+        Some(_) => CodeAct::Perhaps(text),
+        None => CodeAct::Script(text),
+    }
 }
 
 fn removal(path: Word) -> CodeAct {
@@ -182,7 +187,11 @@ fn statements(program: &str) -> Vec<Statement> {
             continue;
         }
         if !name.is_empty() {
-            current.names.push(std::mem::take(&mut name));
+            let called = std::mem::take(&mut name);
+            // What something is a part of is not called itself: `System.out`.
+            if c != '.' || chars.peek().is_none_or(|next| !next.is_alphanumeric()) {
+                current.names.push(called);
+            }
         }
         match c {
             '\n' | ';' => statements.push(std::mem::take(&mut current)),

@@ -29,16 +29,17 @@ pub(crate) fn layers(program: &str, args: &[Word]) -> Vec<Layer> {
         return shell(args);
     }
     // A framework's script, by itself or in front of its interpreter's other arguments.
-    let framework = match (program, args.first().map(Word::prefix)) {
+    match (program, args.first().map(Word::prefix)) {
         ("wp" | "drush" | "django-admin" | "manage.py" | "artisan" | "console", _) => {
             return console(program, args);
         }
-        ("python" | "python3" | "php", Some(script)) => script,
-        _ => "",
-    };
-    let consoles = console(framework, args.get(1..).unwrap_or_default());
-    if !consoles.is_empty() {
-        return consoles;
+        ("python" | "python3" | "php", Some(script)) => {
+            let consoles = console(script, &args[1..]);
+            if !consoles.is_empty() {
+                return consoles;
+            }
+        }
+        _ => {}
     }
     match program {
         "ssh" | "autossh" | "mosh" | "dbclient" => ssh(args),
@@ -177,18 +178,7 @@ pub(crate) fn layers(program: &str, args: &[Word]) -> Vec<Layer> {
             })
             .collect(),
         "turso" => hosted_sql(args),
-        "expect" if values_of(args, &["-c"]).next().is_none() => {
-            interpreter(args, Language::Tcl, &[], &[], &[])
-        }
-        "expect" => by_option(args, &["-c"])
-            .into_iter()
-            .map(|layer| match layer {
-                Layer::Script { text, .. } if text.prefix().starts_with("spawn ") => {
-                    script(text.without_prefix("spawn ".len()))
-                }
-                other => other,
-            })
-            .collect(),
+        "expect" => interpreter(args, Language::Tcl, &["-c"], &[], &[]),
         "heroku" if args.first().and_then(Word::literal) == Some("pg:psql") => {
             sql(args, Dialect::Standard, program)
         }

@@ -93,6 +93,16 @@ impl Normaliser<'_> {
                 }
                 Some(Output::new())
             }
+            // `hash -p /bin/rm name`
+            "hash" if args.first().and_then(Word::literal) == Some("-p") => {
+                if let [_, path, names @ ..] = args {
+                    for name in names.iter().filter_map(Word::literal) {
+                        let path = Rc::new(path.clone());
+                        Rc::make_mut(&mut state.aliases).insert(name.into(), path);
+                    }
+                }
+                Some(Output::new())
+            }
             "alias" => {
                 for arg in args {
                     if let Some((name, _)) = arg.prefix().split_once('=') {

@@ -78,6 +78,7 @@ impl Normaliser<'_> {
             state.forget("CDPATH");
         }
         // Values before a command go to its environment; their substitutions run all the same.
+        let mut environment = None;
         if !prefix.is_empty() {
             let mut scratch = state.clone();
             for item in prefix {
@@ -85,6 +86,7 @@ impl Normaliser<'_> {
                     self.assignment(assignment, frame, &mut scratch);
                 }
             }
+            environment = Some(scratch.variables);
         }
         // A declaration sets its arrays, which are no words.
         if matches!(
@@ -129,7 +131,27 @@ impl Normaliser<'_> {
                 }
             }
             let chosen = !picks.chosen.is_empty();
+            // What the command runs sees them; what comes behind it does not.
+            let own = environment
+                .as_ref()
+                .map(|seen| std::mem::replace(&mut state.variables, Rc::clone(seen)));
             let parts = self.argv(&argv, inner, state);
+            match (own, &environment) {
+                (Some(own), Some(seen)) if Rc::ptr_eq(&state.variables, seen) => {
+                    state.variables = own;
+                }
+                // Something else was set, as `read` does: only these values end with the command.
+                (Some(own), _) => {
+                    let variables = Rc::make_mut(&mut state.variables);
+                    for name in prefix.iter().filter_map(assigned) {
+                        match own.get(name) {
+                            Some(value) => variables.insert(name.into(), value.clone()),
+                            None => variables.remove(name),
+                        };
+                    }
+                }
+                (None, _) => {}
+            }
             if combinations == 0 {
                 output = parts;
             } else if output != parts {
@@ -323,6 +345,19 @@ impl Normaliser<'_> {
             let ast::FunctionBody(body, redirects) = &function.body;
             self.redirected_compound(body, redirects.as_ref(), frame, &mut inner);
         }
+    }
+}
+
+/// The variable that an assignment before a command sets.
+fn assigned(item: &ast::CommandPrefixOrSuffixItem) -> Option<&str> {
+    match item {
+        ast::CommandPrefixOrSuffixItem::AssignmentWord(assignment, _) => match &assignment.name {
+            ast::AssignmentName::VariableName(name)
+            | ast::AssignmentName::ArrayElementName(name, _) => Some(name),
+        },
+        ast::CommandPrefixOrSuffixItem::IoRedirect(_)
+        | ast::CommandPrefixOrSuffixItem::Word(_)
+        | ast::CommandPrefixOrSuffixItem::ProcessSubstitution(..) => None,
     }
 }
 

@@ -163,7 +163,8 @@ fn unknown_at(file: &Word, state: &mut ShellState) {
 
 /// A copy holds what the original holds.
 fn copied(args: &[Word], input: Option<&Word>, state: &mut ShellState) {
-    if state.files.is_empty() && input.is_none() {
+    let programs = args.iter().any(|word| is_of_system(word.prefix()));
+    if state.files.is_empty() && input.is_none() && !programs {
         return;
     }
     let files: Vec<&Word> = args
@@ -177,6 +178,10 @@ fn copied(args: &[Word], input: Option<&Word>, state: &mut ShellState) {
         let content = path_of(source, state).and_then(|path| {
             let content = match path.as_str() {
                 "/dev/stdin" | "/dev/fd/0" => input?.clone(),
+                // A program under another name does what it did.
+                path if is_of_system(path) => {
+                    Word::text(format!("{path} \"$@\"\n"), source.span.clone())
+                }
                 _ => held(&path, state)?,
             };
             Some((path, content))
@@ -189,4 +194,14 @@ fn copied(args: &[Word], input: Option<&Word>, state: &mut ShellState) {
         remember(format!("{to}/{name}"), &content, false, state);
         remember(to, &content, false, state);
     }
+}
+
+/// Whether this is a program of the system by its path.
+fn is_of_system(path: &str) -> bool {
+    ["/bin/", "/usr/bin/", "/sbin/", "/usr/sbin/"]
+        .iter()
+        .any(|folder| {
+            path.strip_prefix(folder)
+                .is_some_and(|name| !name.contains('/'))
+        })
 }
