@@ -4,8 +4,9 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
+use rusqlite::{Connection, OpenFlags};
 use sqlx::sqlite::{SqliteConnectOptions, SqliteRow, SqliteSynchronous};
-use sqlx::{ConnectOptions as _, Executor as _, Row as _, SqliteConnection};
+use sqlx::{ConnectOptions as _, Row as _, SqliteConnection};
 
 use crate::engine::schema::{APPLICATION_ID, SCHEMA_VERSION, migrate};
 use crate::engine::store::busy::{Patience, failure, is_busy, until_free};
@@ -91,23 +92,21 @@ pub(crate) async fn connect_writer(options: &StoreOptions) -> Result<SqliteConne
 ///
 /// Whoever closes a store last takes it for itself and empties its log: SQLite then waits for the
 /// disk twice, and the next commit waits once more for a new log. A connection that may only read
-/// cannot take the file for itself, so it is the one to close last. The log must be emptied at some
+/// cannot take the file for itself, so it is the one to close last. It reads one page, which is in memory,
+/// and so it does without a thread. The log must be emptied at some
 /// time: what a checkpoint has moved already is forgotten with the last connection, so only emptying
 /// it makes it short again.
-pub(crate) async fn connect_keeper(options: &StoreOptions) -> Option<SqliteConnection> {
+pub(crate) fn connect_keeper(options: &StoreOptions) -> Option<Connection> {
     let log = fs::metadata(beside(&options.path, "-wal")).ok()?;
     if options.lifetime == Lifetime::Long || log.len() > LOG_BYTES_KEPT {
         return None;
     }
-    let connect = SqliteConnectOptions::new()
-        .filename(&options.path)
-        .read_only(true)
-        .disable_statement_logging();
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     // Without it the log is emptied, which is only slower.
-    let mut connection = connect.connect().await.ok()?;
+    let connection = Connection::open_with_flags(&options.path, flags).ok()?;
     // Any read takes the shared lock; this one does not even look at the schema.
-    connection.execute("PRAGMA schema_version").await.ok()?;
-    Some(connection)
+    let looked = connection.query_row("PRAGMA schema_version", [], |_row| Ok(()));
+    looked.ok().map(|()| connection)
 }
 
 async fn upgrade(
