@@ -364,3 +364,32 @@ async fn a_short_visit_leaves_a_short_log_and_loses_nothing() {
 fn the_mark_reads_as_text() {
     assert_eq!(&APPLICATION_ID.to_be_bytes(), b"tpln");
 }
+
+#[tokio::test]
+async fn a_transaction_that_sqlite_undid_by_itself_is_not_the_last_one() {
+    let test = TestStore::open_with(|options| options.lifetime(Lifetime::Short)).await;
+    let _receipt = receipt(test.commit(fact("before", "d")).await);
+    let writer = &test.store.connections.writer;
+    writer
+        .transaction(|connection| {
+            Box::pin(async move {
+                let pages: i64 = sqlx::query_scalar("PRAGMA page_count")
+                    .fetch_one(&mut *connection)
+                    .await?;
+                let limit = format!("PRAGMA max_page_count = {pages}");
+                sqlx::query(AssertSqlSafe(limit))
+                    .execute(connection)
+                    .await?;
+                Ok(())
+            })
+        })
+        .await
+        .expect("limits the file");
+    let long = fact("long", &"d".repeat(1 << 20));
+    let refused = test.unit(long).commit().await;
+    assert!(
+        matches!(refused, Err(StateError::DiskFull { .. })),
+        "{refused:?}"
+    );
+    let _receipt = receipt(test.commit(fact("after", "d")).await);
+}

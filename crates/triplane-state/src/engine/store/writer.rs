@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use futures::future::BoxFuture;
 use rusqlite::Connection;
-use sqlx::{Connection as _, SqliteConnection};
+use sqlx::{Connection as _, Executor as _, SqliteConnection};
 use tokio::sync::Mutex;
 
 use crate::engine::store::busy::{Patience, failure, is_busy};
-use crate::engine::store::connect::Role;
+use crate::engine::store::connect::{Role, connect_writer};
 use crate::engine::store::direct::{Direct, Ran, transaction};
 use crate::engine::store::options::{Lifetime, StoreOptions};
 use crate::engine::store::paths::FileIdentity;
@@ -97,6 +97,9 @@ impl Writer {
         let connection = held.connection.as_mut().ok_or(StateError::Closed)?;
         let patience = Patience::new(self.options.busy_timeout);
         self.file.check(&self.options.path)?;
+        if in_transaction(connection).await {
+            *connection = connect_writer(&self.options).await?;
+        }
         triplane_kernel::failpoint!("tx.before_begin");
         loop {
             let mut transaction = match connection.begin_with("BEGIN IMMEDIATE").await {
@@ -208,4 +211,13 @@ impl Writer {
     fn failure(&self, error: sqlx::Error, waited: Duration) -> StateError {
         failure(&self.options.path, error, waited)
     }
+}
+
+/// Whether the driver takes `connection` for one with an open transaction for good. SQLite undoes a
+/// transaction by itself when the error was one of the worst; the driver's own rollback fails then, and
+/// it begins no other one.
+async fn in_transaction(connection: &mut SqliteConnection) -> bool {
+    // Behind a rollback that is on its way.
+    connection.is_in_transaction()
+        && (connection.execute("SELECT 1").await.is_err() || connection.is_in_transaction())
 }
