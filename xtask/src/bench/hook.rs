@@ -55,7 +55,61 @@ pub(crate) fn run(workspace: &Workspace, arguments: &[&str]) -> anyhow::Result<E
             resident_kib()?,
         );
     }
+    rules(&program, calls)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// What a file of so many rules adds to a call: a hook reads it anew each time.
+const RULES: usize = 100;
+
+fn rules(program: &Path, calls: usize) -> anyhow::Result<()> {
+    let folder = tempfile::tempdir()?;
+    let write = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).map(|()| path)
+    };
+    let rules: String = (0..RULES).map(rule).collect();
+    write("team.toml", &format!("version = 1\n{rules}"))?;
+    let policies = [
+        write("with.toml", "version = 1\nrules = [\"team.toml\"]\n")?,
+        write("without.toml", "version = 1\n")?,
+    ];
+    let question = r#"{"hook_event_name":"PreToolUse","session_id":"s1","cwd":"/srv/app","tool_name":"Bash","tool_input":{"command":"git status"}}"#;
+    let mut times = [Vec::with_capacity(calls), Vec::with_capacity(calls)];
+    for _call in 0..calls {
+        for (policy, times) in policies.iter().zip(&mut times) {
+            let mut hook = Command::new(program);
+            hook.args(["hook", "--store"])
+                .arg(policy.with_extension("db"))
+                .arg("--policy")
+                .arg(policy);
+            times.push(timed(&mut hook, question.as_bytes())?);
+        }
+    }
+    let [with, without] = times.map(|times| median(&times));
+    println!(
+        r#"{{"case":"hook.100_user_rules","calls":{calls},"median_ms":{with},"without_median_ms":{without},"added_ms":{:.3}}}"#,
+        with - without,
+    );
+    Ok(())
+}
+
+/// A rule as teams write them.
+fn rule(number: usize) -> String {
+    format!(
+        r#"
+[[rule]]
+id = "team.deploy-{number}"
+tier = "dangerous"
+programs = ["deploy{number}"]
+flags = [["-p", "--production"]]
+text = "^prod-[a-z]+{number}$"
+reason = "production is deployed by a person"
+safer = "deploy to staging, and ask for the rest"
+deny = ["deploy{number} -p prod-eu{number}"]
+allow = ["deploy{number} staging"]
+"#
+    )
 }
 
 fn median(times: &[Duration]) -> f64 {
