@@ -27,6 +27,14 @@ use crate::error::StateError;
 /// When the manual clock of a test store starts.
 pub(crate) const START_US: i64 = 1_000_000_000;
 
+/// A runtime for one of several threads that open a store together.
+pub(crate) fn runtime() -> tokio::runtime::Runtime {
+    tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .build()
+        .expect("a runtime")
+}
+
 /// A store in a folder of its own, with a clock that only the test moves.
 pub(crate) struct TestStore {
     pub(crate) store: Store,

@@ -5,7 +5,7 @@ use sqlx::Connection as _;
 use crate::engine::handle::Store;
 use crate::engine::schema::OwnerMigrations;
 use crate::engine::store::StoreOptions;
-use crate::engine::testing::{TestStore, fact, receipt};
+use crate::engine::testing::{TestStore, fact, receipt, runtime};
 use crate::error::StateError;
 
 const TABLE: &str = "\
@@ -181,12 +181,6 @@ fn a_namespace_is_a_plain_word_that_is_not_the_stores() {
 
 #[test]
 fn any_number_of_openers_take_the_steps_together() {
-    let runtime = || {
-        tokio::runtime::Builder::new_current_thread()
-            .enable_time()
-            .build()
-            .expect("a runtime")
-    };
     let test = runtime().block_on(TestStore::open());
     let barrier = std::sync::Barrier::new(8);
     std::thread::scope(|scope| {

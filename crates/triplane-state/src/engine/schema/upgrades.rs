@@ -10,7 +10,7 @@ use uuid::Uuid;
 use crate::engine::handle::Store;
 use crate::engine::schema::migrate::{APPLICATION_ID, MIGRATIONS, SCHEMA_VERSION, migrate};
 use crate::engine::store::StoreOptions;
-use crate::engine::testing::{Recorder, Rows, fact, receipt};
+use crate::engine::testing::{Recorder, Rows, fact, receipt, runtime};
 use crate::error::StateError;
 
 /// The rows of a store in use, in columns that every version has: intents in each state that an old
@@ -151,12 +151,6 @@ async fn a_step_that_fails_leaves_the_store_as_it_was() {
 
 #[test]
 fn any_number_of_openers_upgrade_a_store_together() {
-    let runtime = || {
-        tokio::runtime::Builder::new_current_thread()
-            .enable_time()
-            .build()
-            .expect("a runtime")
-    };
     for version in 1..SCHEMA_VERSION {
         let (_folder, path) = runtime().block_on(left_by(version));
         let barrier = std::sync::Barrier::new(8);

@@ -10,7 +10,7 @@ use crate::engine::handle::Store;
 use crate::engine::schema::{APPLICATION_ID, SCHEMA_VERSION};
 use crate::engine::store::connect::Settings;
 use crate::engine::store::{Lifetime, StoreOptions, Synchronous};
-use crate::engine::testing::{Rows, TestStore, fact, receipt};
+use crate::engine::testing::{Rows, TestStore, fact, receipt, runtime};
 use crate::error::StateError;
 
 fn mode(path: &Path) -> u32 {
@@ -269,10 +269,7 @@ fn storm(path: &Path, threads: usize) {
         for number in 0..threads {
             let barrier = &barrier;
             scope.spawn(move || {
-                let runtime = tokio::runtime::Builder::new_current_thread()
-                    .enable_time()
-                    .build()
-                    .expect("a runtime");
+                let runtime = runtime();
                 barrier.wait();
                 runtime.block_on(async {
                     let store = Store::open(StoreOptions::new(path)).await.expect("opens");
@@ -293,10 +290,7 @@ fn any_number_of_openers_make_one_store_together() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("new/state.db");
         storm(&path, 64);
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_time()
-            .build()
-            .expect("a runtime");
+        let runtime = runtime();
         runtime.block_on(async {
             let store = Store::open(StoreOptions::new(&path)).await.expect("opens");
             let stats = store.stats().await.expect("counts");
