@@ -19,8 +19,8 @@ const SQLITE_OLDEST: &str = "3.51.3";
 const _: () = assert!(libsqlite3_sys::SQLITE_VERSION_NUMBER >= 3_051_003);
 
 /// The log is emptied into the database at this many pages of 4 KiB. A commit changes the last page of
-/// some twenty trees, and each page is written back once however often it stands in the log: with a
-/// fifth of this, writing back took longer than committing.
+/// a dozen trees, and each page is written back once however often it stands in the log: with a fifth
+/// of this, writing back took longer than committing.
 pub(crate) const LOG_PAGES_MAX: u32 = 4_000;
 /// A log that a large transaction has stretched is cut to as many bytes when it begins anew. More than
 /// the pages above and what the commit that passes them brings, or each log would be cut and grown.
