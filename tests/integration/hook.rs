@@ -101,6 +101,92 @@ async fn a_known_id_is_judged_afresh_and_another_answer_is_another_row() {
     assert_eq!(rows.count("audit WHERE decision = 'denied'").await, 2);
 }
 
+const RULE: &str = "version = 1\n[[rule]]\nid = \"team.ls\"\ntier = \"dangerous\"\nprograms = [\"ls\"]\n\
+                    reason = \"it lists\"\nsafer = \"look elsewhere\"\ndeny = [\"ls\"]\n";
+
+/// A policy that names `files`.
+fn policy_of(place: &Place, files: &[&str]) -> String {
+    let path = place.file("p.json", &json!({"version": 1, "rules": files}).to_string());
+    path.to_str().expect("a path").to_owned()
+}
+
+#[tokio::test]
+async fn rules_that_are_read_while_the_store_opens_judge_the_call() {
+    let place = Place::new();
+    place.file("team.toml", RULE);
+    let more = RULE
+        .replace("team.ls", "team.who")
+        .replace("\"ls\"", "\"who\"");
+    place.file("more.toml", &more);
+    let policy = policy_of(&place, &["team.toml", "more.toml"]);
+    for (command, rule) in [("ls", "team.ls"), ("who", "team.who")] {
+        let output = place.hook(&["--policy", &policy], shell_question(command).as_bytes());
+        let reason = denial(&output).expect("a denial");
+        assert!(reason.contains(rule), "{reason}");
+    }
+    let output = place.hook(&["--policy", &policy], shell_question("pwd").as_bytes());
+    assert_eq!(denial(&output), None, "{}", text(&output.stdout));
+    let mut rows = Rows::open(&place.store()).await;
+    assert_eq!(rows.count("audit WHERE decision = 'denied'").await, 2);
+}
+
+#[test]
+fn a_rule_file_that_cannot_be_had_denies_and_names_the_place() {
+    let place = Place::new();
+    place.file("team.toml", RULE);
+    place.file("broken.toml", &RULE.replace("tier", "tear"));
+    place.file("long.toml", &"#".repeat((1 << 20) + 1));
+    std::fs::create_dir(place.path("folder.toml")).expect("a folder");
+    let made = std::process::Command::new("mkfifo")
+        .arg(place.path("pipe.toml"))
+        .status();
+    assert!(made.expect("mkfifo runs").success());
+    let cases: &[(&[&str], &str)] = &[
+        (&["broken.toml"], "broken.toml:4:1: unknown field `tear`"),
+        (&["team.toml", "broken.toml"], "broken.toml:4:1: "),
+        (
+            &["team.toml", "team.toml"],
+            "team.toml:3:6: the id `team.ls` is taken",
+        ),
+        (&["team.toml", "gone.toml"], "gone.toml: No such file"),
+        (&["folder.toml"], "folder.toml: it is no regular file"),
+        (
+            &["long.toml"],
+            "long.toml: 1048577 bytes are more than 1048576",
+        ),
+        (&["pipe.toml"], "pipe.toml: it is no regular file"),
+    ];
+    for (files, wanted) in cases {
+        let policy = policy_of(&place, files);
+        let output = place.hook(&["--policy", &policy], shell_question("pwd").as_bytes());
+        let reason = denial(&output).expect("a denial");
+        let wanted = format!("policy {policy}: {}", place.path(wanted).display());
+        assert!(reason.contains(&wanted), "{reason}");
+        assert_eq!(
+            std::fs::metadata(place.path("state.db-wal")).map_or(0, |log| log.len()),
+            0,
+            "{files:?} leave a log behind"
+        );
+    }
+}
+
+#[test]
+fn a_policy_that_is_a_pipe_denies_at_once() {
+    let place = Place::new();
+    let pipe = place.path("pipe.toml");
+    let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+    assert!(made.expect("mkfifo runs").success());
+    let pipe = pipe.to_str().expect("a path");
+    for option in ["--policy", "--redact"] {
+        let output = place.hook(&[option, pipe], shell_question("pwd").as_bytes());
+        let reason = denial(&output).expect("a denial");
+        assert!(
+            reason.contains("pipe.toml: it is no regular file"),
+            "{reason}"
+        );
+    }
+}
+
 #[test]
 fn what_cannot_be_read_is_refused() {
     let place = Place::new();

@@ -1,5 +1,7 @@
 //! What can go wrong with a runtime.
 
+use std::error::Error;
+
 use triplane_interception::PlanError;
 use triplane_kernel::{HandlerFailure, NameRefused};
 use triplane_state::StateError;
@@ -15,6 +17,9 @@ pub enum RuntimeError {
     /// The guards and the policy do not make a plan.
     #[error("the plan cannot be compiled: {0}")]
     Plan(#[from] PlanError),
+    /// A guard that was [still being made](crate::RuntimeBuilder::guard_later) could not be made.
+    #[error("a guard cannot be made: {0}")]
+    Guard(#[source] Box<dyn Error + Send + Sync>),
     /// Two sinks or destinations have one name.
     #[error("the destination {name:?} is declared twice")]
     DuplicateDestination {

@@ -13,9 +13,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, Result, bail};
 use triplane::state::Lifetime;
 use triplane::state::commit::Repeat;
-use triplane::{
-    DeliveryMode, Enforcement, Finding, Runtime, RuntimeError, ToolCallDecision, guards,
-};
+use triplane::{DeliveryMode, Enforcement, Finding, Runtime, RuntimeError, ToolCallDecision};
 use triplane_external_hooks::{
     Harness, HarnessAnswer, HookEvent, Phase, Ruling, answer, answer_unreadable, identity,
     occurrence_key, print_config,
@@ -24,11 +22,12 @@ use uuid::Uuid;
 
 use crate::agent_event::agent_event;
 use crate::args::HookArgs;
+use crate::guard_option::{self, Started};
 use crate::render::{chain, complain};
 use crate::sink_option::DESTINATION;
 use crate::stdin::read_question;
 use crate::workspace::Workspaces;
-use crate::{guard_option, redact_option, store_mode};
+use crate::{redact_option, store_mode};
 
 /// What is kept back of the time for the answer itself, when the work takes all the rest.
 const RESERVE: Duration = Duration::from_millis(20);
@@ -74,6 +73,8 @@ fn config(harness: Harness, args: &HookArgs) -> ExitCode {
 
 fn answered(args: &HookArgs) -> HarnessAnswer {
     let deadline = Instant::now() + args.timeout;
+    // Before the question, for which the program may have to wait.
+    let guards = guard_option::started(args.guard.policy.as_deref());
     let question = match read_question(io::stdin(), deadline) {
         Ok(question) => question,
         Err(error) => return refusal(&format!("triplane refuses this event: {error}.")),
@@ -83,7 +84,8 @@ fn answered(args: &HookArgs) -> HarnessAnswer {
         Err(unreadable) => return answer_unreadable(args.harness, &unreadable),
     };
     drop(question);
-    let ruling = ruling(args, event.clone(), deadline).unwrap_or_else(|error| {
+    let ruling = guards.and_then(|guards| ruling(args, guards, event.clone(), deadline));
+    let ruling = ruling.unwrap_or_else(|error| {
         Ruling::Deny(Finding::new(
             "triplane.unavailable",
             format!("triplane cannot judge this: {}", chain(&error)),
@@ -95,37 +97,38 @@ fn answered(args: &HookArgs) -> HarnessAnswer {
 /// The decision on a question, without the harness around it: the same one, by the same way.
 pub(crate) fn rule(args: &HookArgs, question: &[u8]) -> Result<Ruling> {
     let event = HookEvent::read(question)?;
-    ruling(args, event, Instant::now() + args.timeout)
+    let guards = guard_option::started(args.guard.policy.as_deref())?;
+    ruling(args, guards, event, Instant::now() + args.timeout)
 }
 
-fn ruling(args: &HookArgs, event: HookEvent, deadline: Instant) -> Result<Ruling> {
+fn ruling(args: &HookArgs, guards: Started, event: HookEvent, deadline: Instant) -> Result<Ruling> {
     let tokio = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()?;
     let budget = deadline
         .saturating_duration_since(Instant::now())
         .saturating_sub(RESERVE);
-    let work = decide(args, event, budget);
+    let work = decide(args, guards, event, budget);
     let decided = tokio.block_on(async { tokio::time::timeout(budget, work).await });
     // What is stuck stays behind; the process ends with the answer.
     tokio.shutdown_background();
     decided.unwrap_or_else(|_elapsed| bail!("no decision within {:?}", args.timeout))
 }
 
-async fn decide(args: &HookArgs, event: HookEvent, budget: Duration) -> Result<Ruling> {
-    let guarding = guard_option::asked(args.guard.policy.as_deref())?;
-    let mut builder = Runtime::durable(&args.store.store)
+async fn decide(
+    args: &HookArgs,
+    guards: Started,
+    event: HookEvent,
+    budget: Duration,
+) -> Result<Ruling> {
+    let builder = Runtime::durable(&args.store.store)
         .synchronous(args.store.synchronous.into())
         // So that a store that others hold is named as the cause, before the time is up.
         .busy_timeout(budget.saturating_sub(2 * RESERVE))
         .lifetime(Lifetime::Short)
         .destination(DESTINATION)
-        .delivery(DeliveryMode::OnDemand)
-        .guard(guarding.commands)
-        .guard(guards::workspace_paths().tools(guarding.tools));
-    if let Some(permissions) = guarding.permissions {
-        builder = builder.policy(permissions);
-    }
+        .delivery(DeliveryMode::OnDemand);
+    let mut builder = guards.attach(builder);
     if let Some(redaction) = redact_option::asked(&args.redact)? {
         builder = builder.redaction(redaction);
     }

@@ -1,13 +1,15 @@
 //! Putting a runtime together.
 
+use std::error::Error;
 use std::fmt;
+use std::future::Future;
 use std::path::PathBuf;
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use triplane_interception::{
-    ActionExecutor, Guard, PermissionPolicy, Presence, ToolCallPlan, ToolCallPlanBuilder, Workspace,
-};
+use futures::FutureExt as _;
+use triplane_interception::{ActionExecutor, Guard, PermissionPolicy, Presence, Workspace};
 use triplane_signals::SessionObservation;
 use triplane_state::commit::CommitParticipant;
 use triplane_state::delivery::DeliverySink;
@@ -20,6 +22,7 @@ use crate::evidence::{AuditEvidence, OutcomeSignal};
 use crate::operation::Operations;
 use crate::redaction::Redaction;
 use crate::runtime::delivery::DeliveryTask;
+use crate::runtime::guards::Guards;
 use crate::runtime::handle::{Inner, Runtime};
 
 /// When a runtime with sinks delivers.
@@ -38,7 +41,8 @@ pub enum DeliveryMode {
 #[must_use]
 pub struct RuntimeBuilder {
     store: StoreOptions,
-    plan: ToolCallPlanBuilder,
+    guards: Guards,
+    policy: Option<Arc<PermissionPolicy>>,
     participants: Vec<Arc<dyn CommitParticipant>>,
     names: Vec<String>,
     sinks: Vec<(String, Arc<dyn DeliverySink>)>,
@@ -59,7 +63,8 @@ impl RuntimeBuilder {
     fn new(path: PathBuf) -> Self {
         Self {
             store: StoreOptions::new(path),
-            plan: ToolCallPlan::builder(),
+            guards: Guards::default(),
+            policy: None,
             participants: Vec::new(),
             names: Vec::new(),
             sinks: Vec::new(),
@@ -72,13 +77,44 @@ impl RuntimeBuilder {
 
     /// Adds a guard. Guards are asked in the order they are added, before any policy.
     pub fn guard(mut self, guard: impl Guard + 'static) -> Self {
-        self.plan = self.plan.guard(Arc::new(guard));
+        self.guards.add(guard);
+        self
+    }
+
+    /// Adds a guard that is still being made, at this place in the order of guards.
+    ///
+    /// [`open`](Self::open) waits for `making` and for the store together: what takes processor time
+    /// runs meanwhile if it has a thread of its own. Such futures are waited for in their order, one
+    /// after the other. An error is [`RuntimeError::Guard`], and the runtime is not opened: nothing
+    /// is let through for want of a guard.
+    ///
+    /// ```
+    /// # async fn f() -> Result<(), triplane::RuntimeError> {
+    /// # use triplane::{Runtime, guards};
+    /// let rules = tokio::task::spawn_blocking(|| guards::commands().rules("team.toml"));
+    /// let runtime = Runtime::durable(".triplane/state.db")
+    ///     .guard_later(async { rules.await.expect("reading does not panic") })
+    ///     .guard(guards::paths("/srv/app"))
+    ///     .open()
+    ///     .await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn guard_later<G, E>(
+        mut self,
+        making: impl Future<Output = Result<G, E>> + Send + 'static,
+    ) -> Self
+    where
+        G: Guard + 'static,
+        E: Into<Box<dyn Error + Send + Sync>>,
+    {
+        self.guards.add_later(making);
         self
     }
 
     /// Sets the policy that narrows and rewrites after the guards.
     pub fn policy(mut self, policy: PermissionPolicy) -> Self {
-        self.plan = self.plan.policy(Arc::new(policy));
+        self.policy = Some(Arc::new(policy));
         self
     }
 
@@ -156,8 +192,10 @@ impl RuntimeBuilder {
     ///
     /// # Errors
     ///
-    /// [`RuntimeError::Plan`] and [`RuntimeError::DuplicateDestination`] before anything is opened;
-    /// [`RuntimeError::State`] when the store cannot be used.
+    /// [`RuntimeError::DuplicateDestination`] and [`RuntimeError::Plan`] before anything is opened;
+    /// [`RuntimeError::State`] when the store cannot be used. With a guard that is
+    /// [still being made](Self::guard_later), [`RuntimeError::Guard`] when it could not be made, and
+    /// [`RuntimeError::Plan`], come when the store has been opened, and closed again.
     ///
     /// # Cancel safety
     ///
@@ -170,7 +208,9 @@ impl RuntimeBuilder {
                 name: pair[0].clone(),
             });
         }
-        let plan = Arc::new(self.plan.build()?);
+        let mut plan = pin!(self.guards.plan(self.policy));
+        // Without a guard that is still made, what is wrong with the plan is found before the store is.
+        let made = plan.as_mut().now_or_never().transpose()?;
         let workspace = Workspace {
             root: self
                 .workspace
@@ -181,10 +221,26 @@ impl RuntimeBuilder {
         };
         // The store opens on a thread of its own; what only takes time is made meanwhile.
         let redaction = self.redaction;
-        let (store, redaction) = futures::join!(Store::open(self.store), async {
-            redaction.unwrap_or_default()
-        });
-        let store = store?;
+        let (store, plan, redaction) = futures::join!(
+            Store::open(self.store),
+            async {
+                match made {
+                    Some(plan) => Ok(plan),
+                    None => plan.await,
+                }
+            },
+            async { redaction.unwrap_or_default() },
+        );
+        let (store, plan) = match (store, plan) {
+            (store, Ok(plan)) => (store?, Arc::new(plan)),
+            (Ok(store), Err(error)) => {
+                // An open connection would leave its log behind. What kept the runtime from being
+                // opened is told, and not what became of the log.
+                let _closed = store.close().await;
+                return Err(error);
+            }
+            (Err(_), Err(error)) => return Err(error),
+        };
         let mut participants: Vec<Arc<dyn CommitParticipant>> = vec![
             Arc::new(AuditEvidence),
             Arc::new(OutcomeSignal {
@@ -221,7 +277,8 @@ impl fmt::Debug for RuntimeBuilder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("RuntimeBuilder")
             .field("store", &self.store)
-            .field("plan", &self.plan)
+            .field("guards", &self.guards)
+            .field("policy", &self.policy)
             .field("destinations", &self.names)
             .finish_non_exhaustive()
     }

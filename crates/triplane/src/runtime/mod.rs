@@ -1,5 +1,6 @@
 //! The runtime: three planes behind one handle.
 
+mod guards;
 mod delivery;
 mod handle;
 mod builder;

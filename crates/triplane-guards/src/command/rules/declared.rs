@@ -17,7 +17,7 @@ pub(crate) const VERSION: u32 = 1;
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct File {
-    version: Spanned<u32>,
+    pub(crate) version: Spanned<u32>,
     #[serde(default)]
     pub(crate) program: Vec<Program>,
     #[serde(default)]
@@ -213,24 +213,34 @@ pub(crate) fn read(
             Wrong::new(span, error.message())
         })
     })?;
-    if *file.version.get_ref() != VERSION {
-        return Err(version(&file.version));
+    file.checked(pattern)
+}
+
+impl File {
+    /// What [`read`] checks of a file once its text has been read.
+    pub(crate) fn checked(
+        self,
+        pattern: impl Fn(&str) -> Result<(), String>,
+    ) -> Result<Self, Wrong> {
+        if *self.version.get_ref() != VERSION {
+            return Err(version(&self.version));
+        }
+        let mut ids = BTreeSet::new();
+        for program in &self.program {
+            not_empty(&program.names, "the names")?;
+        }
+        for rule in &self.rule {
+            rule.check(&pattern)?;
+            unique(&rule.id, &mut ids)?;
+        }
+        for entry in &self.allow {
+            id(&entry.id)?;
+            unique(&entry.id, &mut ids)?;
+            said(&entry.reason, "reason")?;
+            said(&entry.command, "command")?;
+        }
+        Ok(self)
     }
-    let mut ids = BTreeSet::new();
-    for program in &file.program {
-        not_empty(&program.names, "the names")?;
-    }
-    for rule in &file.rule {
-        rule.check(&pattern)?;
-        unique(&rule.id, &mut ids)?;
-    }
-    for entry in &file.allow {
-        id(&entry.id)?;
-        unique(&entry.id, &mut ids)?;
-        said(&entry.reason, "reason")?;
-        said(&entry.command, "command")?;
-    }
-    Ok(file)
 }
 
 fn other_version(text: &str) -> Option<Wrong> {

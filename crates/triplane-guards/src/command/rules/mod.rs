@@ -12,6 +12,8 @@ mod matching;
 pub(crate) mod shipped;
 mod refused;
 mod entry;
+pub(crate) mod plain_pattern;
+pub(crate) mod piecewise;
 mod rule_file;
 mod listing;
 mod rule_set;

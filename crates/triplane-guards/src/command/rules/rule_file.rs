@@ -11,6 +11,8 @@ use sha2::{Digest as _, Sha256};
 
 use crate::command::rules::declared::{self, Wrong, line_column};
 use crate::command::rules::entry::Entry;
+use crate::command::rules::piecewise;
+use crate::command::rules::plain_pattern::is_plain;
 use crate::command::rules::refused::RuleFileRefused;
 use crate::command::rules::rule::{Program, Rule, Text, texts};
 
@@ -92,7 +94,8 @@ impl RuleFile {
         if bytes > BYTES_MAX {
             return Err(too_long(bytes));
         }
-        let mut text = Vec::new();
+        // At once: a buffer that grows is read into in a dozen steps. The one byte more meets the end.
+        let mut text = Vec::with_capacity(usize::try_from(bytes).unwrap_or(0) + 1);
         // The length that was asked is no promise, and half a file would be rules that are missing.
         let read = file.take(BYTES_MAX + 1).read_to_end(&mut text);
         let bytes = read.map_err(unreadable)? as u64;
@@ -180,7 +183,10 @@ fn content(compiled: &Compiled, text: &str) -> Result<Arc<Content>, Wrong> {
 impl Content {
     /// Compiles `text`.
     fn of(text: &str) -> Result<Self, Wrong> {
-        let file = declared::read(text, |pattern| {
+        let file = piecewise::read(text, |pattern| {
+            if is_plain(pattern) {
+                return Ok(());
+            }
             regex_syntax::parse(pattern)
                 .map(drop)
                 .map_err(|error| error.to_string())
