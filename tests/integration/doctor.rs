@@ -96,6 +96,59 @@ fn a_healthy_store_is_left_as_it_is() {
 }
 
 #[test]
+fn rule_files_of_the_policy_are_looked_at() {
+    let place = Place::new();
+    place.hook(&[], shell_question("ls").as_bytes());
+    place.summary(&["deliver", "--once", "--json"]);
+    let rule = "version = 1\n[[rule]]\nid = \"team.ls\"\ntier = \"dangerous\"\nprograms = [\"ls\"]\n\
+                reason = \"it lists\"\nsafer = \"look elsewhere\"\ndeny = [\"ls\"]\n\
+                [[allow]]\nid = \"once\"\nrule = \"team.ls\"\ncommand = \"ls\"\n\
+                reason = \"the move of March\"\nexpires = 2020-03-31\n";
+    place.file("team.toml", rule);
+    place.file("policy.toml", "version = 1\nrules = [\"team.toml\"]\n");
+    let (code, all) = report(&place, &["--policy", "policy.toml"]);
+    assert_eq!((code, &all["healthy"]), (Some(0), &json!(true)), "{all:#}");
+    assert_eq!(
+        found(&all, "policy"),
+        [(
+            "good".to_owned(),
+            "policy.toml uses the set `default` and names one rule file".to_owned()
+        )]
+    );
+    let rules = found(&all, "rules");
+    let told = |at: usize| (rules[at].0.as_str(), rules[at].1.as_str());
+    assert_eq!(told(0), ("good", "team.toml: 1 rule, 1 entry"));
+    assert_eq!(
+        told(1),
+        (
+            "note",
+            "team.toml:10:6: the entry `once` has ended at 2020-04-01T00:00:00Z; it is about `ls`: the move of March"
+        )
+    );
+    assert_eq!(
+        all["policy"],
+        json!({"path": "policy.toml", "set": "default", "files": [{
+            "path": "team.toml", "rules": 1, "entries": 1, "error": null, "ending": [{
+                "place": "team.toml:10:6", "id": "once", "rule": "team.ls", "command": "ls",
+                "reason": "the move of March", "ended": true, "expires": "2020-04-01T00:00:00Z"}]}]})
+    );
+
+    place.file("team.toml", &rule.replace("tier", "tear"));
+    let (code, all) = report(&place, &["--policy", "policy.toml"]);
+    assert_eq!(code, Some(1), "{all:#}");
+    let (grade, says) = &found(&all, "rules")[0];
+    assert_eq!(grade, "wrong");
+    assert!(says.contains("team.toml:4:1: "), "{says}");
+    place.file("policy.toml", "version = 7\n");
+    let (code, all) = report(&place, &["--policy", "policy.toml"]);
+    assert_eq!(
+        (code, found(&all, "policy")[0].0.as_str()),
+        (Some(1), "wrong")
+    );
+    assert_eq!(all["policy"], Value::Null);
+}
+
+#[test]
 fn the_canary_is_answered_by_the_hook_itself() {
     let place = Place::new();
     let (_code, report) = report(&place, &[]);

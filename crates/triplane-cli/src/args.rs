@@ -413,6 +413,9 @@ pub(crate) struct DoctorArgs {
     pub(crate) store: PathBuf,
     #[command(flatten)]
     pub(crate) sink: SinkArgs,
+    /// The policy file that hooks have, whose rule files are looked at too.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) policy: Option<PathBuf>,
     /// Read every page and every index of the store, which takes as long as that takes.
     #[arg(long)]
     pub(crate) full: bool,

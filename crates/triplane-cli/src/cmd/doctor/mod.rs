@@ -9,6 +9,7 @@ mod files;
 mod store;
 mod sink;
 mod settings;
+mod rules;
 mod canary;
 mod run;
 

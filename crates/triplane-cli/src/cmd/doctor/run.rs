@@ -2,12 +2,14 @@
 
 use std::process::ExitCode;
 
+use jiff::Timestamp;
 use serde::Serialize;
 use triplane::state::StoreInspection;
 
 use crate::args::DoctorArgs;
 use crate::cmd::doctor::canary::{self, Chirp};
 use crate::cmd::doctor::finding::{Finding, Grade};
+use crate::cmd::doctor::rules::{self, PolicyReport};
 use crate::cmd::doctor::{settings, sink, store};
 use crate::paint::{Ink, Screen};
 use crate::render::{Output, column, complain};
@@ -20,6 +22,8 @@ struct Report<'a> {
     program: Option<String>,
     findings: &'a [Finding],
     store: Option<StoreInspection>,
+    /// Nothing without `--policy`, and when that cannot be read.
+    policy: Option<PolicyReport>,
     canary: Vec<Chirp>,
 }
 
@@ -44,6 +48,7 @@ pub(crate) fn run(args: &DoctorArgs, screen: Screen) -> ExitCode {
     let store = tokio.block_on(store::look(args, &mut findings));
     sink::look(args, &mut findings);
     settings::look(&mut findings);
+    let policy = rules::look(args.policy.as_deref(), Timestamp::now(), &mut findings);
     let canary = canary::look(&tokio, &mut findings);
 
     let worst = findings.iter().map(|it| it.grade).max();
@@ -56,6 +61,7 @@ pub(crate) fn run(args: &DoctorArgs, screen: Screen) -> ExitCode {
             program,
             findings: &findings,
             store,
+            policy,
             canary,
         });
     } else {
