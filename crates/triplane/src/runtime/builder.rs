@@ -89,6 +89,7 @@ impl RuntimeBuilder {
     /// is let through for want of a guard.
     ///
     /// ```
+    /// # #[cfg(feature = "guards")]
     /// # async fn f() -> Result<(), triplane::RuntimeError> {
     /// # use triplane::{Runtime, guards};
     /// let rules = tokio::task::spawn_blocking(|| guards::commands().rules("team.toml"));
