@@ -58,6 +58,8 @@ fn main() {
                     sub: program.sub.clone(),
                     style: program.style,
                     values: program.values.clone(),
+                    help: program.help.clone(),
+                    help_anywhere: program.help_anywhere,
                 };
                 let earlier = programs.insert(key, copy);
                 assert!(
@@ -105,11 +107,13 @@ fn table(programs: &Programs, rules: &[Rule]) -> String {
             .collect();
         let _ = writeln!(
             code,
-            "    Program {{ name: {}, style: Style::{:?}, values: {}, subs: {}, rules: Cow::Borrowed(&{indices:?}) }},",
+            "    Program {{ name: {}, style: Style::{:?}, values: {}, subs: {}, help: {}, help_anywhere: {}, rules: Cow::Borrowed(&{indices:?}) }},",
             text(name),
             own.map(|program| program.style).unwrap_or_default(),
             texts(own.map_or(&[], |program| &program.values)),
             list(&subs),
+            texts(own.map_or(&[], |program| &program.help)),
+            own.is_some_and(|program| program.help_anywhere),
         );
     }
     code.push_str("];\n\n");

@@ -127,6 +127,10 @@ fn a_wrong_file_is_refused_with_its_place_and_changes_nothing() {
         "[[program]]\nnames = [\"git\"]\nvalues = [\"--force\"]\n",
         "3:9: how `git` reads its arguments is known",
     );
+    check(
+        "[[program]]\nnames = [\"deploy\"]\nsub = \"all\"\nhelp = [\"-h\"]\n",
+        "3:9: how help is asked for is said of a program",
+    );
     let entry = |from: &str, to: &str| ENTRY.replace(from, to);
     check(
         &entry("git.push-force", "rm.recursive-system"),
@@ -210,6 +214,42 @@ fn a_rule_of_a_file_is_held_against_what_a_command_comes_down_to() {
         Some("team.deploy!")
     );
     assert_eq!(refused_by(&commands(), &bash("deploy --production")), None);
+}
+
+#[test]
+fn a_file_says_how_its_programs_are_asked_for_help() {
+    let files = Files::new();
+    let rule = RULE.replace("flags =", "sub = [\"run\"]\nflags =");
+    let rule = rule
+        .replace("[\"deploy --", "[\"deploy run --")
+        .replace("sudo deploy", "sudo deploy run");
+    let known = |more: &str| {
+        files.guard(&format!(
+            "{rule}[[program]]\nnames = [\"deploy\"]\nvalues = [\"-e\"]\n{more}\n"
+        ))
+    };
+    let guards = [
+        known(""),
+        known("help = [\"-h\", \"usage\"]"),
+        known("help = [\"-h\"]\nhelp_anywhere = true"),
+    ];
+    let check = |command: &str, refused: [bool; 3]| {
+        let answers = guards
+            .each_ref()
+            .map(|guard| refused_by(guard, &bash(command)).is_some());
+        assert_eq!(answers, refused, "{command}");
+    };
+    check("deploy run --production", [true; 3]);
+    check("deploy run --production --help", [false; 3]);
+    check("deploy run --production -h", [true, false, false]);
+    check("deploy run --production web --help", [true, true, false]);
+    check("deploy run --production web -h", [true, true, false]);
+    check("deploy run --production -e -h", [true; 3]);
+    check("deploy run --production --to --help", [true; 3]);
+    check("deploy run --production -- --help", [true; 3]);
+    check("deploy run --production usage", [true; 3]);
+    check("deploy --production run usage", [true, false, true]);
+    check("deploy --production run web now usage", [true; 3]);
 }
 
 #[test]

@@ -41,6 +41,9 @@ fn takes_value(values: &[Text], option: &str) -> bool {
     values.iter().any(|value| value == option)
 }
 
+/// A word that is listed as help stands behind fewer words than this: a program and its subcommand.
+const HELP_BEHIND_MAX: usize = 3;
+
 /// Arguments told apart: options with their values, and operands.
 #[derive(Debug, Default)]
 pub(crate) struct Arguments<'a> {
@@ -49,6 +52,17 @@ pub(crate) struct Arguments<'a> {
     /// Where the words lead that a rule has asked about, by their addresses: several rules ask
     /// about the same word.
     pub(crate) led: RefCell<HashMap<usize, Scopes>>,
+    /// Where help is asked for.
+    pub(crate) helps: Vec<Help<'a>>,
+}
+
+/// A word that asks a program for its help.
+#[derive(Debug)]
+pub(crate) struct Help<'a> {
+    /// How many operands stand before it; nothing where that does not matter.
+    pub(crate) behind: Option<usize>,
+    /// The option right before it, which may take it for its value.
+    pub(crate) after: Option<&'a str>,
 }
 
 impl<'a> Arguments<'a> {
@@ -56,9 +70,15 @@ impl<'a> Arguments<'a> {
         let mut read = Self::default();
         let mut values: &[Text] = &program.values;
         let mut options_end = false;
+        let all = args;
         let mut args = args.iter();
         while let Some(word) = args.next() {
             let text = word.prefix();
+            if !options_end && (text == "--help" || !program.help.is_empty()) {
+                let at = all.len() - args.as_slice().len() - 1;
+                let help = read.help(program, word, &all[..at], args.as_slice());
+                read.helps.extend(help);
+            }
             let is_option = !options_end
                 && program.style != Style::Raw
                 && text.len() > 1
@@ -108,6 +128,41 @@ impl<'a> Arguments<'a> {
             read.cluster(text, values, word, &mut args);
         }
         read
+    }
+
+    /// What `word` asks for, between the words `before` and `behind` it.
+    fn help(
+        &self,
+        program: &Program,
+        word: &Word,
+        before: &'a [Word],
+        behind: &[Word],
+    ) -> Option<Help<'a>> {
+        let text = word.literal()?;
+        let listed = program.help.iter().any(|help| help == text);
+        if !text.starts_with('-') {
+            // `PROGRAM help …` shows help, and so does `PROGRAM SUBCOMMAND help` where that is listed.
+            let first = text == "help" && before.is_empty() && !program.help.is_empty();
+            let alone = listed
+                && behind.is_empty()
+                && (1..HELP_BEHIND_MAX).contains(&self.operands.len())
+                && before.last().is_some_and(|word| {
+                    let last = self.operands.last();
+                    last.is_some_and(|last| std::ptr::eq(*last, word))
+                });
+            return (first || alone).then_some(Help {
+                behind: None,
+                after: None,
+            });
+        }
+        let after = before.last().and_then(|word| match word.literal() {
+            Some(text) if !text.starts_with('-') || text.contains('=') => None,
+            _ => Some(word.prefix()),
+        });
+        (listed || text == "--help").then_some(Help {
+            behind: (!program.help_anywhere).then_some(self.operands.len()),
+            after,
+        })
     }
 
     /// The options with values of the subcommand that the operands so far name, of one word or two.

@@ -39,6 +39,12 @@ pub(crate) struct Program {
     /// Options that take a value of their own.
     #[serde(default)]
     pub(crate) values: Vec<String>,
+    /// What asks for help beside `--help`: options, and words that stand alone behind a subcommand.
+    #[serde(default)]
+    pub(crate) help: Vec<String>,
+    /// Whether options that ask for help do so behind operands too.
+    #[serde(default)]
+    pub(crate) help_anywhere: bool,
 }
 
 /// One rule, with the cases that are its tests.
@@ -228,6 +234,11 @@ impl File {
         let mut ids = BTreeSet::new();
         for program in &self.program {
             not_empty(&program.names, "the names")?;
+            if !program.sub.is_empty() && (program.help_anywhere || !program.help.is_empty()) {
+                let message =
+                    "how help is asked for is said of a program, and not of its subcommand";
+                return Err(Wrong::new(program.names.span(), message));
+            }
         }
         for rule in &self.rule {
             rule.check(&pattern)?;

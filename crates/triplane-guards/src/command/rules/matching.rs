@@ -10,6 +10,20 @@ use crate::command::scope::{Scopes, scopes};
 use crate::command::word::Word;
 use crate::place::Place;
 
+/// Options that have no value in any program that ships rules about.
+const WITHOUT_VALUE: [&str; 10] = [
+    "--all",
+    "--auto-approve",
+    "-auto-approve",
+    "--force",
+    "--quiet",
+    "--recursive",
+    "--verbose",
+    "--yes",
+    "-y",
+    "--help",
+];
+
 impl Rule {
     /// The span of the offending part, if the rule matches.
     pub(crate) fn against(
@@ -37,14 +51,7 @@ impl Rule {
         {
             return None;
         }
-        // Asked for its help, a program does nothing else; one without subcommands only where the
-        // question comes first, since some read what follows an operand as another operand.
-        let helps = if self.subs.is_empty() {
-            simple.args.first().and_then(Word::literal) == Some("--help")
-        } else {
-            arguments.option("--help", false).is_some()
-        };
-        if helps {
+        if self.is_about_help(arguments, simple, consumed) {
             return None;
         }
         if let Some(pattern) = &self.line {
@@ -87,6 +94,29 @@ impl Rule {
                     word.span.clone()
                 }
             })
+    }
+
+    /// Whether the program is asked for its help, and does nothing else.
+    ///
+    /// What follows an operand may belong to that operand, as what a container runs does; and what
+    /// follows an option may be its value. So the question counts in front of the operands that the
+    /// subcommand has, or anywhere where that is known of the program, and behind no option but one that
+    /// surely has no value. A program without subcommands has to be asked first of all.
+    fn is_about_help(&self, arguments: &Arguments<'_>, simple: &Simple, consumed: usize) -> bool {
+        let first = simple.args.first().and_then(Word::literal) == Some("--help");
+        let with_subs = !self.subs.is_empty();
+        first && !with_subs
+            || arguments.helps.iter().any(|help| {
+                let heard = help
+                    .behind
+                    .is_none_or(|operands| with_subs && operands <= consumed);
+                heard && help.after.is_none_or(|option| self.has_no_value(option))
+            })
+    }
+
+    fn has_no_value(&self, option: &str) -> bool {
+        let mut flags = self.flags.iter().flat_map(|group| group.iter());
+        WITHOUT_VALUE.contains(&option) || flags.any(|flag| flag == option)
     }
 
     /// How many operands the subcommand takes, if it is this rule's.

@@ -24,6 +24,8 @@ pub(crate) struct Program {
     pub(crate) style: Style,
     pub(crate) values: List<Text>,
     pub(crate) subs: List<(Text, List<Text>)>,
+    pub(crate) help: List<Text>,
+    pub(crate) help_anywhere: bool,
     pub(crate) rules: List<usize>,
 }
 

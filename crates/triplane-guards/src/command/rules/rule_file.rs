@@ -44,6 +44,8 @@ pub(crate) struct DeclaredProgram {
     pub(crate) sub: String,
     pub(crate) style: declared::Style,
     pub(crate) values: Vec<Text>,
+    pub(crate) help: Vec<Text>,
+    pub(crate) help_anywhere: bool,
     pub(crate) span: Range<usize>,
 }
 
@@ -219,6 +221,8 @@ impl DeclaredProgram {
             sub: declared.sub,
             style: declared.style,
             values: texts(declared.values).into_owned(),
+            help: texts(declared.help).into_owned(),
+            help_anywhere: declared.help_anywhere,
         }
     }
 
@@ -229,6 +233,8 @@ impl DeclaredProgram {
             style: declared::Style::default(),
             values: Vec::new().into(),
             subs: Vec::new().into(),
+            help: Vec::new().into(),
+            help_anywhere: false,
             rules: Vec::new().into(),
         }
     }

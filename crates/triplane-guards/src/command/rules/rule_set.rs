@@ -57,6 +57,8 @@ static UNDECLARED: Program = Program {
     style: Style::Gnu,
     values: Cow::Borrowed(&[]),
     subs: Cow::Borrowed(&[]),
+    help: Cow::Borrowed(&[]),
+    help_anywhere: false,
     rules: Cow::Borrowed(&[]),
 };
 
@@ -312,6 +314,8 @@ impl RuleSet {
                 if declared.sub.is_empty() {
                     program.style = declared.style;
                     program.values = declared.values.clone().into();
+                    program.help = declared.help.clone().into();
+                    program.help_anywhere = declared.help_anywhere;
                 } else {
                     let sub = (declared.sub.clone().into(), declared.values.clone().into());
                     program.subs.to_mut().push(sub);
