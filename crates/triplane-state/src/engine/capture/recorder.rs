@@ -71,6 +71,12 @@ impl Capture {
         }
     }
 
+    /// Whether a commit that has worked leaves anything to record.
+    pub(crate) fn has_notes(&self) -> bool {
+        let notes = self.notes();
+        !notes.looked || !notes.gaps.is_empty() || (!notes.bound && self.stays())
+    }
+
     /// A commit has worked: what was noted is recorded, and that this handle is there.
     pub(crate) async fn committed(&self) {
         let (gaps, bind, look) = {

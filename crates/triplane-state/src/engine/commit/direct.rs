@@ -1,19 +1,16 @@
-//! The rows of units, written where the connection is: a prepared statement for each row.
+//! Units, written where the connection is: a prepared statement for each look-up.
 //!
-//! The same rows as `rows` writes and the same look-ups as `lookup` makes, which a test holds
-//! against each other.
+//! The same look-ups as `lookup` makes, which a test holds against each other.
 
-use rusqlite::{Connection, OptionalExtension as _, Row, params};
+use rusqlite::{Connection, OptionalExtension as _, Row};
 use uuid::Uuid;
 
-use crate::commit::Confirmation;
 use crate::engine::commit::apply::plan;
 use crate::engine::commit::identity::{OnRecord, identities};
 use crate::engine::commit::lookup::{Highest, Lookup, SessionEnd, sessions_of};
 use crate::engine::commit::receipt::{Committed, Enqueued, Recorded};
-use crate::engine::commit::rows::NewRows;
+use crate::engine::commit::rows_direct::insert_direct;
 use crate::engine::commit::work::WorkRef;
-use crate::engine::snapshot::SNAPSHOT_VERSION;
 
 /// Writes the rows of `works` in order into the open transaction, as
 /// [`apply`](crate::engine::commit::apply::apply) does.
@@ -25,7 +22,7 @@ pub(crate) fn apply_direct(
     let lookup = look_up(connection, works)?;
     triplane_kernel::failpoint!("direct.looked_up");
     let (answers, rows) = plan(lookup, works, now_us);
-    insert(connection, &rows, now_us)?;
+    insert_direct(connection, &rows, now_us)?;
     triplane_kernel::failpoint!("direct.rows_written");
     Ok(answers)
 }
@@ -56,6 +53,8 @@ pub(crate) const DEDUP: &str = "SELECT public_id FROM outbox WHERE dedup_key = ?
 
 pub(crate) const PURGED: &str = "SELECT public_id FROM outbox_tombstone WHERE dedup_key = ?1";
 
+pub(crate) const ANY_PURGED: &str = "SELECT max(outbox_id) IS NOT NULL FROM outbox_tombstone";
+
 pub(crate) const SNAPSHOT: &str = "SELECT id FROM delivery_snapshot WHERE digest = ?1";
 
 fn look_up(connection: &Connection, works: &[WorkRef<'_>]) -> rusqlite::Result<Lookup> {
@@ -67,6 +66,9 @@ fn look_up(connection: &Connection, works: &[WorkRef<'_>]) -> rusqlite::Result<L
     let mut session = connection.prepare_cached(SESSION)?;
     let mut dedup = connection.prepare_cached(DEDUP)?;
     let mut purged = connection.prepare_cached(PURGED)?;
+    let any_purged: bool = connection
+        .prepare_cached(ANY_PURGED)?
+        .query_row([], |row| row.get(0))?;
     let mut snapshot = connection.prepare_cached(SNAPSHOT)?;
     for work in works {
         // The first identity is the fact's key. When nobody has it, the others are not asked for.
@@ -90,7 +92,12 @@ fn look_up(connection: &Connection, works: &[WorkRef<'_>]) -> rusqlite::Result<L
         for key in keys.filter_map(|intent| intent.dedup_key.as_deref()) {
             let read = |row: &Row<'_>| uuid(row, 0);
             // A purged intent keeps its dedup key.
-            let first = match purged.query_row([key], read).optional()? {
+            let tombstone = if any_purged {
+                purged.query_row([key], read).optional()?
+            } else {
+                None
+            };
+            let first = match tombstone {
                 Some(id) => Some((id, Enqueued::Purged)),
                 None => dedup
                     .query_row([key], read)
@@ -156,139 +163,4 @@ fn uuid(row: &Row<'_>, column: usize) -> rusqlite::Result<Uuid> {
         let kind = rusqlite::types::Type::Text;
         rusqlite::Error::FromSqlConversionFailure(column, kind, Box::new(error))
     })
-}
-
-fn insert(connection: &Connection, rows: &NewRows<'_>, now_us: i64) -> rusqlite::Result<()> {
-    let mut buffer = Uuid::encode_buffer();
-    let mut statement = connection
-        .prepare_cached("INSERT INTO session (id, name, first_at_us) VALUES (?1, ?2, ?3)")?;
-    for (id, name) in &rows.sessions {
-        statement.execute(params![id, name, now_us])?;
-    }
-    let mut statement = connection.prepare_cached(
-        "INSERT INTO operation (id, public_id, session_id, identity, shape, digest, event, subject, \
-         outcome, occurred_at_us, committed_at_us, first_audit, audits, first_signal, signals, \
-         first_intent, intents) \
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)",
-    )?;
-    for operation in &rows.operations {
-        let fact = operation.fact;
-        statement.execute(params![
-            operation.id,
-            &*fact.operation.hyphenated().encode_lower(&mut buffer),
-            operation.session,
-            operation.identity,
-            fact.identity.shape,
-            fact.identity.digest,
-            fact.event,
-            fact.subject,
-            fact.outcome,
-            fact.occurred_at_us,
-            now_us,
-            operation.audits.first,
-            operation.audits.rows,
-            operation.signals.first,
-            operation.signals.rows,
-            operation.intents.first,
-            operation.intents.rows,
-        ])?;
-    }
-    if triplane_kernel::planted!("audit_in_second_transaction") {
-        connection.execute_batch("COMMIT; BEGIN IMMEDIATE")?;
-    }
-    let mut statement = connection.prepare_cached(
-        "INSERT INTO audit (id, public_id, operation_id, outcome, emitter, decision, enforcement, \
-         rule, reason, notes, arguments_before, arguments_after) \
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
-    )?;
-    for (id, operation, audit) in &rows.audits {
-        let judgement = audit.judgement.as_ref();
-        let rewrite = judgement.and_then(|it| it.rewrite.as_ref());
-        statement.execute(params![
-            id,
-            &*audit.id.hyphenated().encode_lower(&mut buffer),
-            operation,
-            audit.outcome,
-            audit.emitter.as_str(),
-            judgement.map(|it| it.decision.as_str()),
-            judgement.map(|it| it.enforcement.as_str()),
-            judgement.and_then(|it| it.rule.as_deref()),
-            judgement.and_then(|it| it.reason.as_deref()),
-            judgement.and_then(|it| it.notes.as_deref()),
-            rewrite.map(|it| it.before.get()),
-            rewrite.map(|it| it.after.get()),
-        ])?;
-    }
-    let mut statement = connection.prepare_cached(
-        "INSERT INTO signal_log (id, public_id, session_id, sequence, operation_id, kind, emitter, \
-         invocation, occurred_at_us, payload_type, payload_version, payload) \
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
-    )?;
-    for signal in &rows.signals {
-        let row = signal.row;
-        statement.execute(params![
-            signal.id,
-            &*row.id.hyphenated().encode_lower(&mut buffer),
-            signal.session.id,
-            signal.session.sequence,
-            signal.operation,
-            row.kind.as_str(),
-            row.emitter.as_str(),
-            row.invocation.map(|id| id.to_string()),
-            row.occurred_at_us,
-            row.payload.payload_type,
-            row.payload.version,
-            row.payload.body.get(),
-        ])?;
-    }
-    triplane_kernel::failpoint!("direct.signals_written");
-    if triplane_kernel::planted!("intent_outside_transaction") {
-        connection.execute_batch("COMMIT; BEGIN IMMEDIATE")?;
-    }
-    insert_intents(connection, rows, now_us)
-}
-
-fn insert_intents(
-    connection: &Connection,
-    rows: &NewRows<'_>,
-    now_us: i64,
-) -> rusqlite::Result<()> {
-    let mut statement = connection.prepare_cached(
-        "INSERT INTO delivery_snapshot (id, digest, version, body) VALUES (?1, ?2, ?3, ?4)",
-    )?;
-    for (id, snapshot) in &rows.snapshots {
-        statement.execute(params![
-            id,
-            snapshot.digest,
-            SNAPSHOT_VERSION,
-            snapshot.body
-        ])?;
-    }
-    let mut buffer = Uuid::encode_buffer();
-    let mut statement = connection.prepare_cached(
-        "INSERT INTO outbox (id, public_id, signal_id, sink, dedup_key, status, attempt, \
-         next_attempt_at_us, expires_at_us, created_at_us, updated_at_us, snapshot_id, \
-         ack_required) VALUES (?1, ?2, ?3, ?4, ?5, 'pending', 0, ?6, ?7, ?6, ?6, ?8, ?9)",
-    )?;
-    let mut history = connection.prepare_cached(
-        "INSERT INTO outbox_transition (outbox_id, ordinal, from_status, to_status, attempt, \
-         reason, at_us) \
-         VALUES (?1, 1, NULL, 'pending', 0, 'dispatch.pending.enqueued', ?2)",
-    )?;
-    for intent in &rows.intents {
-        let row = intent.row;
-        statement.execute(params![
-            intent.id,
-            &*row.id.hyphenated().encode_lower(&mut buffer),
-            intent.signal,
-            row.sink,
-            row.dedup_key,
-            now_us,
-            row.expires_at_us,
-            intent.snapshot,
-            row.confirmation == Confirmation::ByConsumer,
-        ])?;
-        history.execute(params![intent.id, now_us])?;
-    }
-    Ok(())
 }

@@ -5,63 +5,119 @@ use std::sync::Arc;
 
 use crate::engine::commit::apply::apply;
 use crate::engine::commit::direct::apply_direct;
+use crate::engine::commit::line::Line;
 #[cfg(triplane_crash)]
 use crate::engine::commit::planted;
 use crate::engine::commit::receipt::Committed;
-use crate::engine::commit::telling::{Answers, Telling, Told};
+use crate::engine::commit::telling::{Answers, Asker, Telling, Told};
 use crate::engine::commit::work::{ROWS_MAX, Work};
-use crate::engine::store::Connections;
+use crate::engine::store::{Connections, Lent};
 use crate::error::StateError;
 
 /// How many units share one transaction at most.
 pub(crate) const GROUP_MAX: usize = 64;
 
-/// Cuts `works` into groups that one statement per table can hold.
-pub(crate) fn groups(works: &[Work]) -> Vec<Range<usize>> {
-    let mut groups: Vec<Range<usize>> = Vec::new();
-    let mut rows = 0;
-    for (index, work) in works.iter().enumerate() {
-        rows += work.rows();
-        match groups.last_mut() {
-            Some(group) if rows <= ROWS_MAX => group.end = index + 1,
-            _ => {
-                groups.push(index..index + 1);
-                rows = work.rows();
-            }
+/// Units that share a transaction.
+#[derive(Debug)]
+pub(crate) struct Group {
+    pub(crate) works: Arc<[Work]>,
+    /// In the order of the units; nobody once they were told.
+    pub(crate) askers: Vec<Asker>,
+}
+
+/// Puts `units` into groups that one statement per table can hold.
+pub(crate) fn groups(units: impl Iterator<Item = (Work, Asker)>) -> Vec<Group> {
+    let mut groups = Vec::new();
+    let (mut works, mut askers, mut rows) = (Vec::new(), Vec::new(), 0);
+    let mut close = |works: &mut Vec<Work>, askers: &mut Vec<Asker>| {
+        if !works.is_empty() {
+            groups.push(Group {
+                works: std::mem::take(works).into(),
+                askers: std::mem::take(askers),
+            });
         }
+    };
+    for (work, asker) in units {
+        let more = work.rows();
+        if rows + more > ROWS_MAX {
+            close(&mut works, &mut askers);
+            rows = 0;
+        }
+        rows += more;
+        works.push(work);
+        askers.push(asker);
     }
+    close(&mut works, &mut askers);
     groups
 }
 
-/// Commits a group in one transaction and has `telling` tell each unit its answer. When the rows of one
-/// unit are refused, the units are committed one by one, so that the others do not pay for it.
-pub(crate) async fn commit_group(
-    connections: &Connections,
-    works: &Arc<[Work]>,
-    group: Range<usize>,
-    telling: &Arc<Telling>,
-) -> Told {
+/// Commits the units whose turn it is in one transaction and has `telling` tell each its answer; goes
+/// on with those that follow while they follow at once. When the rows of one unit are refused, the
+/// units of its group are committed one by one, so that the others do not pay for it.
+pub(crate) async fn commit_next(line: &Arc<Line>, telling: &Arc<Telling>) -> Told {
+    let connections = telling.connections();
     #[cfg(triplane_crash)]
-    planted::read_ends(connections, &works[group.clone()]).await;
-    let now_us = connections.now_us();
-    let (here, units) = (Arc::clone(works), group.clone());
-    let (there, size) = (Arc::clone(telling), group.len());
-    let told = connections.writer.direct_and(
-        move |connection| {
-            let works: Vec<_> = here[units].iter().map(Work::lend).collect();
+    planted::before_commit(line, telling).await;
+    let (here, teller) = (Arc::clone(line), Arc::clone(telling));
+    let stayed = connections
+        .writer
+        .lend(move |lent| commit_here(lent, &here, &teller));
+    let (mut told, refused) = match stayed.await {
+        Ok(Some(Stayed::Told(told))) => return told,
+        Ok(Some(Stayed::Stuck(told))) => (told, None),
+        Ok(None) => (Told::default(), None),
+        Err(error) => (Told::default(), Some(error)),
+    };
+    if let Some(works) = line.first() {
+        let answers = match refused {
+            Some(error) => refuse(&error, works.len()),
+            None => commit_ordinarily(connections, &works).await,
+        };
+        told.and(telling.tell(line.leave(), answers));
+    }
+    told
+}
+
+/// How a stay on the connection's thread ended.
+enum Stayed {
+    Told(Told),
+    /// The units whose turn it is cannot be committed there, and the ordinary connection says why.
+    Stuck(Told),
+}
+
+/// Commits the units whose turn it is, and those that follow, until somebody else wants the writer, the
+/// task that keeps the order has something to do, or nobody comes for a moment.
+fn commit_here(lent: &Lent<'_>, line: &Line, telling: &Telling) -> Stayed {
+    let mut told = Told::default();
+    // Those who were answered together mostly come together again.
+    let mut company = 1;
+    let is_over = || lent.is_wanted() || telling.has_notes() || line.is_stopping();
+    loop {
+        let Some(works) = line.first() else {
+            if line.wait_awake(company, is_over) {
+                continue;
+            }
+            return Stayed::Told(told);
+        };
+        let now_us = telling.connections().now_us();
+        let committed = lent.transaction(|connection| {
+            let works: Vec<_> = works.iter().map(Work::lend).collect();
             apply_direct(connection, &works, now_us)
-        },
-        move |committed| {
-            there.tell(match committed {
-                Ok(committed) => committed.into_iter().map(Ok).collect(),
-                Err(error) => refuse(&error, size),
-            })
-        },
-    );
-    match told.await {
-        Ok(Some(told)) => told,
-        Ok(None) => telling.tell(commit_ordinarily(connections, works, group, now_us).await),
-        Err(error) => telling.tell(refuse(&error, size)),
+        });
+        let answers = match committed {
+            Ok(Some(committed)) => committed.into_iter().map(Ok).collect(),
+            Ok(None) => return Stayed::Stuck(told),
+            Err(error) => refuse(&error, works.len()),
+        };
+        company = works.len().div_ceil(2);
+        told.and(telling.tell(line.leave(), answers));
+        #[cfg(triplane_crash)]
+        if planted::before_each_commit() {
+            return Stayed::Told(told);
+        }
+        if is_over() {
+            return Stayed::Told(told);
+        }
     }
 }
 
@@ -70,38 +126,33 @@ pub(crate) fn refuse(error: &StateError, units: usize) -> Answers {
     vec![Err(error.clone()); units]
 }
 
-async fn commit_ordinarily(
-    connections: &Connections,
-    works: &Arc<[Work]>,
-    group: Range<usize>,
-    now_us: i64,
-) -> Answers {
-    match commit(connections, works, group.clone(), now_us).await {
+async fn commit_ordinarily(connections: &Connections, works: &Arc<[Work]>) -> Answers {
+    let all = 0..works.len();
+    match commit(connections, works, all.clone()).await {
         Ok(committed) => committed.into_iter().map(Ok).collect(),
-        Err(error) if group.len() > 1 && is_refusal_of_rows(&error) => {
-            let mut answers = Vec::with_capacity(group.len());
-            for index in group {
-                let alone = commit(connections, works, index..index + 1, now_us).await;
+        Err(error) if all.len() > 1 && is_refusal_of_rows(&error) => {
+            let mut answers = Vec::with_capacity(all.len());
+            for index in all {
+                let alone = commit(connections, works, index..index + 1).await;
                 answers.push(alone.map(|mut committed| committed.remove(0)));
             }
             answers
         }
-        Err(error) => refuse(&error, group.len()),
+        Err(error) => refuse(&error, all.len()),
     }
 }
 
 async fn commit(
     connections: &Connections,
     works: &Arc<[Work]>,
-    group: Range<usize>,
-    now_us: i64,
+    units: Range<usize>,
 ) -> Result<Vec<Committed>, StateError> {
-    let works = Arc::clone(works);
+    let (works, now_us) = (Arc::clone(works), connections.now_us());
     connections
         .writer
         .transaction(|connection| {
             Box::pin(async move {
-                let works: Vec<_> = works[group].iter().map(Work::lend).collect();
+                let works: Vec<_> = works[units].iter().map(Work::lend).collect();
                 Ok(apply(connection, &works, now_us).await?)
             })
         })

@@ -23,11 +23,15 @@ mod rows;
 #[cfg(triplane_crash)]
 mod planted;
 mod apply;
+mod insert;
+mod rows_direct;
 mod direct;
 mod telling;
+mod line;
 mod group;
 #[cfg(triplane_crash)]
 mod rehearsal;
+mod pending;
 mod queue;
 mod held;
 mod unit;

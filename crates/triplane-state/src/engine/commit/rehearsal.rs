@@ -1,6 +1,5 @@
 //! A receipt before its commit: a bug that the crash campaign plants. Compiled for nothing else.
 
-use std::ops::Range;
 use std::sync::{Arc, Mutex};
 
 use crate::engine::commit::apply::apply;
@@ -10,14 +9,10 @@ use crate::engine::commit::work::Work;
 use crate::engine::store::{Connections, Undo};
 use crate::error::StateError;
 
-/// What a commit of the group would answer. Nothing is committed.
-pub(crate) async fn rehearse(
-    connections: &Connections,
-    works: &Arc<[Work]>,
-    group: Range<usize>,
-) -> Answers {
+/// What a commit of `works` would answer. Nothing is committed.
+pub(crate) async fn rehearse(connections: &Connections, works: &Arc<[Work]>) -> Answers {
     let now_us = connections.now_us();
-    let units = group.len();
+    let units = works.len();
     let works = Arc::clone(works);
     let heard = Arc::new(Mutex::new(Vec::new()));
     let told = Arc::clone(&heard);
@@ -25,7 +20,7 @@ pub(crate) async fn rehearse(
         .writer
         .transaction(|connection| {
             Box::pin(async move {
-                let works: Vec<_> = works[group].iter().map(Work::lend).collect();
+                let works: Vec<_> = works.iter().map(Work::lend).collect();
                 let answers = apply(connection, &works, now_us).await?;
                 if let Ok(mut told) = told.lock() {
                     *told = answers;

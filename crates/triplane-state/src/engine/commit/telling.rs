@@ -1,9 +1,9 @@
-//! Telling each unit of a group what became of it.
+//! Telling each unit what became of it.
 //!
 //! It is done where the commit was made, on the connection's thread: whoever waits is woken at once and
 //! not by way of the task that keeps the order.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use tokio::sync::{OwnedSemaphorePermit, oneshot};
 
@@ -23,24 +23,22 @@ pub(crate) struct Asker {
 }
 
 impl Asker {
-    fn tell(self, answer: Result<Committed, StateError>) {
+    pub(crate) fn tell(self, answer: Result<Committed, StateError>) {
         // Whoever submitted the unit may not wait for its receipt.
         self.answer.send(answer).ok();
     }
 }
 
-/// Who is told of one group.
+/// Tells units what became of them.
 #[derive(Debug)]
 pub(crate) struct Telling {
     connections: Arc<Connections>,
     /// What is refused is noted here.
     capture: Arc<Capture>,
-    /// In the order of the units; nobody once they were told.
-    askers: Mutex<Vec<Asker>>,
 }
 
-/// What the queue has to know of a group whose units have been told.
-#[derive(Debug)]
+/// What the queue has to know of units that have been told.
+#[derive(Debug, Default)]
 pub(crate) struct Told {
     /// Whether anything was committed.
     pub(crate) worked: bool,
@@ -48,21 +46,33 @@ pub(crate) struct Told {
     pub(crate) busy: Option<StateError>,
 }
 
+impl Told {
+    /// Adds what was told after it.
+    pub(crate) fn and(&mut self, then: Self) {
+        self.worked |= then.worked;
+        self.busy = self.busy.take().or(then.busy);
+    }
+}
+
 impl Telling {
-    pub(crate) fn new(
-        connections: Arc<Connections>,
-        capture: Arc<Capture>,
-        askers: Vec<Asker>,
-    ) -> Self {
+    pub(crate) fn new(connections: Arc<Connections>, capture: Arc<Capture>) -> Self {
         Self {
             connections,
             capture,
-            askers: Mutex::new(askers),
         }
     }
 
+    pub(crate) fn connections(&self) -> &Arc<Connections> {
+        &self.connections
+    }
+
+    /// Whether there is anything to record now that a commit has worked.
+    pub(crate) fn has_notes(&self) -> bool {
+        self.capture.has_notes()
+    }
+
     /// Tells each unit its answer, and those who deliver that there is something to deliver.
-    pub(crate) fn tell(&self, answers: Answers) -> Told {
+    pub(crate) fn tell(&self, askers: Vec<Asker>, answers: Answers) -> Told {
         triplane_kernel::failpoint!("commit.committed");
         if answers.iter().flatten().any(has_intents) {
             self.connections.enqueued.notify_one();
@@ -76,16 +86,10 @@ impl Telling {
                 .cloned(),
         };
         triplane_kernel::failpoint!("commit.before_receipt");
-        self.answer(answers);
-        told
-    }
-
-    /// Tells each unit its answer and nobody else.
-    pub(crate) fn answer(&self, answers: Answers) {
-        let mut askers = self.askers.lock().unwrap_or_else(PoisonError::into_inner);
-        for (asker, answer) in askers.drain(..).zip(answers) {
+        for (asker, answer) in askers.into_iter().zip(answers) {
             asker.tell(answer);
             triplane_kernel::failpoint!("commit.receipt_given");
         }
+        told
     }
 }

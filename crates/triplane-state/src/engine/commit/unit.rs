@@ -10,7 +10,8 @@ use sqlx::{Execute, Sqlite};
 
 use crate::commit::{CommitParticipant, CommitRefs, PendingFact, Staged};
 use crate::engine::commit::held::{HeldWriter, Statement};
-use crate::engine::commit::queue::{CommitQueue, Pending};
+use crate::engine::commit::pending::Pending;
+use crate::engine::commit::queue::CommitQueue;
 use crate::engine::commit::receipt::Committed;
 use crate::engine::commit::work::{Work, check};
 use crate::engine::store::Connections;

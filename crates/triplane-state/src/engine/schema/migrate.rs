@@ -65,10 +65,19 @@ pub(super) const MIGRATIONS: &[Migration] = &[
             "PRAGMA user_version = 7;"
         ),
     },
+    Migration {
+        version: 8,
+        sql: concat!(
+            include_str!("migrations/0008_plain_checks.sql"),
+            "PRAGMA user_version = 8;"
+        ),
+    },
 ];
 
 /// Applies every step that the store lacks, all of them or none. Answers the version that it has
 /// then, which is a later one than this program knows when another program was faster.
+///
+/// When it fails, the connection is to be closed: its foreign keys may be off.
 ///
 /// sqlx takes no lock across processes on SQLite, so the lock is taken here: one `BEGIN IMMEDIATE`
 /// around everything, and the version is read again under it.
@@ -76,6 +85,11 @@ pub(crate) async fn migrate(
     connection: &mut SqliteConnection,
     now_us: i64,
 ) -> Result<i64, sqlx::Error> {
+    // A step that makes a table anew takes the old one away, and its children are to stay. This can be
+    // said outside of a transaction only.
+    sqlx::raw_sql("PRAGMA foreign_keys = OFF")
+        .execute(&mut *connection)
+        .await?;
     let mut transaction = connection.begin_with("BEGIN IMMEDIATE").await?;
     triplane_kernel::failpoint!("migrate.begun");
     let found: i64 = sqlx::query("PRAGMA user_version")
@@ -108,6 +122,9 @@ pub(crate) async fn migrate(
     triplane_kernel::failpoint!("migrate.before_commit");
     transaction.commit().await?;
     triplane_kernel::failpoint!("migrate.committed");
+    sqlx::raw_sql("PRAGMA foreign_keys = ON")
+        .execute(&mut *connection)
+        .await?;
     if triplane_kernel::planted!("version_outside_migration") {
         let late = format!("PRAGMA user_version = {SCHEMA_VERSION}");
         sqlx::raw_sql(AssertSqlSafe(late))

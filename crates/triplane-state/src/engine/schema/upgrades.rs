@@ -120,13 +120,48 @@ async fn a_store_of_every_version_is_upgraded_and_goes_on() {
 }
 
 #[tokio::test]
+async fn what_belongs_to_a_table_that_is_made_anew_stays() {
+    let (_folder, path) = left_by(7).await;
+    let url = format!("sqlite://{}", path.display());
+    let mut connection = SqliteConnection::connect(&url).await.expect("connects");
+    let token = "b".repeat(64);
+    let of_others = format!(
+        "INSERT INTO outbox_ack VALUES (2, 1, '{token}');
+         CREATE TABLE jobs_job (intent INTEGER REFERENCES outbox (id) ON DELETE CASCADE,
+                                fact INTEGER REFERENCES operation (id) ON DELETE CASCADE) STRICT;
+         INSERT INTO jobs_job VALUES (1, 1), (2, 2), (3, 3);"
+    );
+    run(&mut connection, &of_others).await;
+    let store = Store::open(StoreOptions::new(&path)).await.expect("opens");
+    assert_eq!(store.check().await.expect("looks"), []);
+    store.close().await.expect("closes");
+    let counts: Vec<i64> = sqlx::query_scalar(
+        "SELECT count(*) FROM outbox_ack UNION ALL SELECT count(*) FROM jobs_job",
+    )
+    .fetch_all(&mut connection)
+    .await
+    .expect("reads");
+    assert_eq!(counts, [1, 3]);
+    // They belong to the new table, as they did to the old one.
+    run(&mut connection, "DELETE FROM outbox WHERE id = 2").await;
+    let left: Vec<i64> = sqlx::query_scalar(
+        "SELECT count(*) FROM outbox_ack UNION ALL SELECT count(*) FROM jobs_job",
+    )
+    .fetch_all(&mut connection)
+    .await
+    .expect("reads");
+    assert_eq!(left, [0, 2]);
+    connection.close().await.expect("closes");
+}
+
+#[tokio::test]
 async fn a_step_that_fails_leaves_the_store_as_it_was() {
     for version in 1..SCHEMA_VERSION {
         let (_folder, path) = left_by(version).await;
         let url = format!("sqlite://{}", path.display());
         let mut connection = SqliteConnection::connect(&url).await.expect("connects");
         // The last step makes this table: all steps before it are undone with it.
-        run(&mut connection, "CREATE TABLE owner_migration (x)").await;
+        run(&mut connection, "CREATE TABLE tombstone (x)").await;
         let dump = "SELECT group_concat(sql, ';') FROM sqlite_schema";
         let before: String = sqlx::query_scalar(dump)
             .fetch_one(&mut connection)
@@ -142,7 +177,7 @@ async fn a_step_that_fails_leaves_the_store_as_it_was() {
             .await
             .expect("reads");
         assert_eq!((version_of(&path).await, after), (version, before));
-        run(&mut connection, "DROP TABLE owner_migration").await;
+        run(&mut connection, "DROP TABLE tombstone").await;
         connection.close().await.expect("closes");
         let store = Store::open(StoreOptions::new(&path)).await.expect("opens");
         store.close().await.expect("closes");

@@ -21,7 +21,7 @@ use crate::engine::store::connect::{
 use crate::engine::store::options::StoreOptions;
 
 /// How many statements stay prepared: every one that is asked here.
-const STATEMENTS_MAX: usize = 64;
+const STATEMENTS_MAX: usize = 96;
 
 /// How long the thread waits for its next job before it sleeps.
 const AWAKE: Duration = Duration::from_micros(80);
@@ -44,16 +44,6 @@ pub(crate) enum Ran<T> {
     Busy(Duration),
     /// Nothing is committed, and the ordinary connection will say why.
     Failed,
-}
-
-impl<T> Ran<T> {
-    pub(crate) fn map<U>(self, then: impl FnOnce(T) -> U) -> Ran<U> {
-        match self {
-            Self::Committed(value) => Ran::Committed(then(value)),
-            Self::Busy(waited) => Ran::Busy(waited),
-            Self::Failed => Ran::Failed,
-        }
-    }
 }
 
 impl Direct {

@@ -35,7 +35,7 @@ pub(crate) use busy::failure;
 pub(crate) use connections::Connections;
 pub(crate) use creation::{check_closed, switch_to_log};
 pub(crate) use paths::{absolute, beside, file_error, folder_of};
-pub(crate) use writer::Undo;
+pub(crate) use writer::{Lent, Undo};
 
 #[cfg(test)]
 mod tests;

@@ -1,12 +1,13 @@
 //! The only connection that writes.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use futures::future::BoxFuture;
 use rusqlite::Connection;
 use sqlx::{Connection as _, Executor as _, SqliteConnection};
-use tokio::sync::Mutex;
+use tokio::sync::{Mutex, OwnedMutexGuard};
 
 use crate::engine::store::busy::{Patience, failure, is_busy};
 use crate::engine::store::connect::{Role, connect_writer};
@@ -20,6 +21,8 @@ use crate::error::StateError;
 #[derive(Debug, Clone)]
 pub(crate) struct Writer {
     held: Arc<Mutex<Held>>,
+    /// How many wait for it.
+    waiting: Arc<AtomicUsize>,
     file: FileIdentity,
     options: Arc<StoreOptions>,
 }
@@ -71,6 +74,7 @@ impl Writer {
                     Lifetime::Short => Shortcut::None,
                 },
             })),
+            waiting: Arc::default(),
             file,
             options,
         }
@@ -93,7 +97,7 @@ impl Writer {
     where
         B: for<'c> FnOnce(&'c mut SqliteConnection) -> BoxFuture<'c, Result<T, Undo>>,
     {
-        let mut held = self.held.lock().await;
+        let mut held = self.take().await;
         let connection = held.connection.as_mut().ok_or(StateError::Closed)?;
         let patience = Patience::new(self.options.busy_timeout);
         self.file.check(&self.options.path)?;
@@ -140,24 +144,28 @@ impl Writer {
         &self,
         body: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
     ) -> Result<Option<T>, StateError> {
-        self.direct_and(body, |committed| committed)
-            .await?
-            .transpose()
+        let ran = self.lend(move |lent| lent.transaction(body)).await?;
+        ran.transpose().map(Option::flatten)
     }
 
-    /// As [`Writer::direct`], and tells `then` of what was committed before anybody is woken: it runs
-    /// on the connection's thread and its answer is the answer. It hears of an error only when the
-    /// store was moved away meanwhile.
-    pub(crate) async fn direct_and<T: Send + 'static, U: Send + 'static>(
+    /// Lends the connection that makes transactions on its own thread to `work`, which runs there.
+    /// Answers nothing when there is no such connection.
+    ///
+    /// # Errors
+    ///
+    /// [`StateError::Moved`] and [`StateError::Closed`].
+    ///
+    /// # Cancel safety
+    ///
+    /// When the future is dropped, `work` runs all the same.
+    pub(crate) async fn lend<T: Send + 'static>(
         &self,
-        body: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
-        then: impl FnOnce(Result<T, StateError>) -> U + Send + 'static,
-    ) -> Result<Option<U>, StateError> {
-        let mut held = Arc::clone(&self.held).lock_owned().await;
+        work: impl FnOnce(&Lent<'_>) -> T + Send + 'static,
+    ) -> Result<Option<T>, StateError> {
+        let mut held = self.take().await;
         if held.connection.is_none() {
             return Err(StateError::Closed);
         }
-        let patience = Patience::new(self.options.busy_timeout);
         self.file.check(&self.options.path)?;
         if matches!(held.shortcut, Shortcut::Possible) {
             let opened = Direct::open(&self.options, Role::Writer).await;
@@ -166,21 +174,28 @@ impl Writer {
         let Shortcut::Open(direct) = &held.shortcut else {
             return Ok(None);
         };
-        let (file, options) = (self.file, Arc::clone(&self.options));
+        let (file, options, waiting) = (
+            self.file,
+            Arc::clone(&self.options),
+            Arc::clone(&self.waiting),
+        );
         let ran = direct.run(move |connection| {
-            transaction(connection, &patience, body).map(|value| {
-                // SQLite goes on writing to a file that nobody can open any more.
-                then(file.check(&options.path).map(|()| value))
+            work(&Lent {
+                connection,
+                file,
+                options: &options,
+                waiting: &waiting,
             })
         });
-        match ran.await {
-            Some(Ran::Committed(told)) => Ok(Some(told)),
-            Some(Ran::Busy(waited)) => Err(StateError::Busy {
-                path: self.options.path.clone(),
-                waited,
-            }),
-            Some(Ran::Failed) | None => Ok(None),
-        }
+        Ok(ran.await)
+    }
+
+    /// Waits for the writer.
+    async fn take(&self) -> OwnedMutexGuard<Held> {
+        let waits = Waits::begin(&self.waiting);
+        let held = Arc::clone(&self.held).lock_owned().await;
+        drop(waits);
+        held
     }
 
     /// Closes the connections once the running transaction has ended.
@@ -189,7 +204,7 @@ impl Writer {
     ///
     /// What the database said.
     pub(crate) async fn close(&self) -> Result<(), StateError> {
-        let mut held = self.held.lock().await;
+        let mut held = self.take().await;
         if let Shortcut::Open(direct) = std::mem::replace(&mut held.shortcut, Shortcut::None) {
             direct.close().await;
         }
@@ -210,6 +225,61 @@ impl Writer {
 
     fn failure(&self, error: sqlx::Error, waited: Duration) -> StateError {
         failure(&self.options.path, error, waited)
+    }
+}
+
+/// The connection that makes transactions on its own thread, on loan.
+pub(crate) struct Lent<'l> {
+    connection: &'l Connection,
+    file: FileIdentity,
+    options: &'l StoreOptions,
+    waiting: &'l AtomicUsize,
+}
+
+impl Lent<'_> {
+    /// Runs `body` in one immediate transaction: committed when it answers `Ok`. Answers nothing when
+    /// nothing is committed and [`Writer::transaction`] would say why.
+    ///
+    /// # Errors
+    ///
+    /// [`StateError::Busy`] and [`StateError::Moved`].
+    pub(crate) fn transaction<T>(
+        &self,
+        body: impl FnOnce(&Connection) -> rusqlite::Result<T>,
+    ) -> Result<Option<T>, StateError> {
+        let path = &self.options.path;
+        self.file.check(path)?;
+        let patience = Patience::new(self.options.busy_timeout);
+        match transaction(self.connection, &patience, body) {
+            // SQLite goes on writing to a file that nobody can open any more.
+            Ran::Committed(value) => self.file.check(path).map(|()| Some(value)),
+            Ran::Busy(waited) => Err(StateError::Busy {
+                path: path.clone(),
+                waited,
+            }),
+            Ran::Failed => Ok(None),
+        }
+    }
+
+    /// Whether somebody waits for the writer.
+    pub(crate) fn is_wanted(&self) -> bool {
+        self.waiting.load(Ordering::Relaxed) > 0
+    }
+}
+
+/// Counts among those who wait while it exists.
+struct Waits<'w>(&'w AtomicUsize);
+
+impl<'w> Waits<'w> {
+    fn begin(waiting: &'w AtomicUsize) -> Self {
+        waiting.fetch_add(1, Ordering::Relaxed);
+        Self(waiting)
+    }
+}
+
+impl Drop for Waits<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
     }
 }
 

@@ -8,7 +8,7 @@ use crate::commit::{
     SignalRow, StageError, Staged,
 };
 use crate::engine::commit::Committed;
-use crate::engine::commit::direct::{DEDUP, ON_RECORD, PURGED, SESSION, SNAPSHOT};
+use crate::engine::commit::direct::{ANY_PURGED, DEDUP, ON_RECORD, PURGED, SESSION, SNAPSHOT};
 use crate::engine::outbox::IntentSelection;
 use crate::engine::store::Lifetime;
 use crate::engine::testing::{Recorder, TestStore, assert_looks_up, fact};
@@ -168,7 +168,7 @@ async fn a_unit_leaves_the_same_rows_on_either_road() {
 #[tokio::test]
 async fn what_a_commit_asks_is_looked_up() {
     let test = TestStore::open().await;
-    for sql in [ON_RECORD, SESSION, DEDUP, PURGED, SNAPSHOT] {
+    for sql in [ON_RECORD, SESSION, DEDUP, PURGED, ANY_PURGED, SNAPSHOT] {
         assert_looks_up(&test, sql).await;
     }
 }

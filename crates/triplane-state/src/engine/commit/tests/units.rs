@@ -1,4 +1,5 @@
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use futures::future::join_all;
@@ -82,6 +83,40 @@ async fn units_are_committed_in_the_order_in_which_they_are_submitted() {
         assert_eq!(receipt.signals()[0].sequence, number);
         assert_eq!(receipt.intents()[0].enqueued, Enqueued::New);
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn whoever_wants_the_writer_gets_it_while_units_follow_each_other() {
+    let test = Arc::new(TestStore::open().await);
+    let enough = Arc::new(AtomicBool::new(false));
+    let callers = (0..4).map(|caller| {
+        let (test, enough) = (Arc::clone(&test), Arc::clone(&enough));
+        tokio::spawn(async move {
+            let mut told = 0_usize;
+            while !enough.load(Ordering::Relaxed) {
+                let unit = test.unit(fact(&format!("{caller}-{told}"), "d"));
+                let _receipt = receipt(unit.commit().await.expect("commits"));
+                told += 1;
+            }
+            told
+        })
+    });
+    let callers: Vec<_> = callers.collect();
+    for number in 0..20 {
+        let mut unit = test.unit(fact(&format!("own-{number}"), "d"));
+        let own = sqlx::query("UPDATE operation SET subject = 'own' WHERE id = 1");
+        unit.execute(own).await.expect("has the writer");
+        let _receipt = receipt(unit.commit().await.expect("commits"));
+    }
+    enough.store(true, Ordering::Relaxed);
+    let mut told = 20;
+    for caller in callers {
+        told += caller.await.expect("ends");
+    }
+    assert_eq!(
+        test.count("operation").await,
+        i64::try_from(told).expect("few")
+    );
 }
 
 #[tokio::test]

@@ -34,7 +34,7 @@ async fn the_schema_refuses_every_edge_that_the_graph_lacks() {
                 .execute(&mut raw)
                 .await
                 .expect("runs");
-            let schema = include_str!("../../schema/migrations/0001_initial.sql");
+            let schema = include_str!("../../schema/migrations/0008_plain_checks.sql");
             let start = schema.find("CREATE TRIGGER outbox_edge").expect("is there");
             let trigger = &schema[start..start + schema[start..].find("END;").expect("ends") + 4];
             sqlx::raw_sql(trigger)
