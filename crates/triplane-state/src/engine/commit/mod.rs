@@ -27,10 +27,11 @@ mod insert;
 mod rows_direct;
 mod direct;
 mod telling;
-mod line;
 mod group;
+mod line;
 #[cfg(triplane_crash)]
 mod rehearsal;
+mod turn;
 mod pending;
 mod queue;
 mod held;

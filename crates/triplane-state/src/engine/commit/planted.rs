@@ -8,11 +8,8 @@ use triplane_kernel::planted;
 use uuid::Uuid;
 
 use crate::commit::Staged;
-use crate::engine::commit::line::Line;
 use crate::engine::commit::lookup::Lookup;
 use crate::engine::commit::receipt::Enqueued;
-use crate::engine::commit::rehearsal::rehearse;
-use crate::engine::commit::telling::Telling;
 use crate::engine::commit::work::{Work, WorkRef};
 use crate::engine::store::Connections;
 
@@ -21,25 +18,8 @@ static ENDS: LazyLock<Mutex<HashMap<String, i64>>> = LazyLock::new(Mutex::defaul
 /// Which intent took a dedup key first, committed or not.
 static FIRST: LazyLock<Mutex<HashMap<String, Uuid>>> = LazyLock::new(Mutex::default);
 
-/// Whether a bug has something to do before each commit, which is then left to the task.
-pub(crate) fn before_each_commit() -> bool {
-    planted!("sequence_outside_lock") || planted!("receipt_before_commit")
-}
-
-/// What bugs do with the units whose turn it is.
-pub(crate) async fn before_commit(line: &Line, telling: &Telling) {
-    let Some(works) = line.first() else {
-        return;
-    };
-    read_ends(telling.connections(), &works).await;
-    if planted!("receipt_before_commit") {
-        let answers = rehearse(telling.connections(), &works).await;
-        line.answer_early(answers);
-    }
-}
-
 /// Reads the end of each session before the transaction begins.
-async fn read_ends(connections: &Connections, works: &[Work]) {
+pub(crate) async fn read_ends(connections: &Connections, works: &[Work]) {
     if !planted!("sequence_outside_lock") {
         return;
     }

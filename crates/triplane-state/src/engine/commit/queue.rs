@@ -12,10 +12,11 @@ use tokio::sync::{Mutex, Semaphore, mpsc, oneshot};
 use tokio::task::JoinHandle;
 
 use crate::engine::capture::Capture;
-use crate::engine::commit::group::{GROUP_MAX, commit_next, refuse};
+use crate::engine::commit::group::GROUP_MAX;
 use crate::engine::commit::line::{Line, Message};
 use crate::engine::commit::pending::Pending;
-use crate::engine::commit::telling::{Asker, Telling};
+use crate::engine::commit::telling::{Asker, Telling, refuse};
+use crate::engine::commit::turn::commit_next;
 use crate::engine::commit::work::Work;
 use crate::engine::store::Connections;
 use crate::error::StateError;

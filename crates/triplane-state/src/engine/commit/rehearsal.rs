@@ -1,16 +1,37 @@
-//! A receipt before its commit: a bug that the crash campaign plants. Compiled for nothing else.
+//! What planted bugs do before a commit, such as giving its receipt. Compiled for the crash campaign
+//! alone.
 
 use std::sync::{Arc, Mutex};
 
+use triplane_kernel::planted;
+
 use crate::engine::commit::apply::apply;
-use crate::engine::commit::group::refuse;
-use crate::engine::commit::telling::Answers;
+use crate::engine::commit::line::Line;
+use crate::engine::commit::planted::read_ends;
+use crate::engine::commit::telling::{Answers, Telling, refuse};
 use crate::engine::commit::work::Work;
 use crate::engine::store::{Connections, Undo};
 use crate::error::StateError;
 
+/// Whether a bug has something to do before each commit, which is then left to the task.
+pub(crate) fn before_each_commit() -> bool {
+    planted!("sequence_outside_lock") || planted!("receipt_before_commit")
+}
+
+/// What bugs do with the units whose turn it is.
+pub(crate) async fn before_commit(line: &Line, telling: &Telling) {
+    let Some(works) = line.first() else {
+        return;
+    };
+    read_ends(telling.connections(), &works).await;
+    if planted!("receipt_before_commit") {
+        let answers = rehearse(telling.connections(), &works).await;
+        line.answer_early(answers);
+    }
+}
+
 /// What a commit of `works` would answer. Nothing is committed.
-pub(crate) async fn rehearse(connections: &Connections, works: &Arc<[Work]>) -> Answers {
+async fn rehearse(connections: &Connections, works: &Arc<[Work]>) -> Answers {
     let now_us = connections.now_us();
     let units = works.len();
     let works = Arc::clone(works);

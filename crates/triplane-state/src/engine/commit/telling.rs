@@ -93,3 +93,8 @@ impl Telling {
         told
     }
 }
+
+/// The same error for every unit.
+pub(crate) fn refuse(error: &StateError, units: usize) -> Answers {
+    vec![Err(error.clone()); units]
+}
