@@ -81,7 +81,9 @@ impl<'w> Plan<'w> {
             let session = self.next_in(&signal.session);
             self.lookup.highest.signal += 1;
             let id = self.lookup.highest.signal;
-            signal_ids.insert(signal.id, id);
+            if !work.staged.intents.is_empty() {
+                signal_ids.insert(signal.id, id);
+            }
             self.rows.signals.push(NewSignal {
                 id,
                 session,

@@ -60,6 +60,9 @@ pub(crate) fn check(staged: &Staged, payload_bytes_max: usize) -> Result<(), Sta
             });
         }
     }
+    if staged.intents.is_empty() {
+        return Ok(());
+    }
     let signals: HashSet<_> = staged.signals.iter().map(|signal| signal.id).collect();
     let stray = |intent: &&IntentRow| !signals.contains(&intent.signal);
     if let Some(intent) = staged.intents.iter().find(stray) {
