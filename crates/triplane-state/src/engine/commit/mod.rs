@@ -3,7 +3,7 @@
 //! ```text
 //! begin(fact) -> stage(participant) ... -> commit / submit
 //!                     |                        |
-//!                     | only memory            | queue -> up to 64 units, one transaction
+//!                     | only memory            | queue -> line -> turn: up to 64 units, one transaction
 //!                     v                        v
 //!              execute(own rows): the unit holds the writer from here on
 //! ```

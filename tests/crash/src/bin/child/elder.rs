@@ -9,7 +9,7 @@ use uuid::Uuid;
 use crate::desk::{number, variable};
 
 /// The first steps of the schema; released steps never change.
-const STEPS: [&str; 6] = [
+const STEPS: [&str; 7] = [
     include_str!(
         "../../../../../crates/triplane-state/src/engine/schema/migrations/0001_initial.sql"
     ),
@@ -26,6 +26,9 @@ const STEPS: [&str; 6] = [
         "../../../../../crates/triplane-state/src/engine/schema/migrations/0005_sinks.sql"
     ),
     include_str!("../../../../../crates/triplane-state/src/engine/schema/migrations/0006_runs.sql"),
+    include_str!(
+        "../../../../../crates/triplane-state/src/engine/schema/migrations/0007_owners.sql"
+    ),
 ];
 
 /// The bytes `tpln`.
