@@ -119,6 +119,14 @@ async fn a_store_of_every_version_is_upgraded_and_goes_on() {
     }
 }
 
+/// How many tokens and how many rows of an owner there are.
+async fn rows_of_others(connection: &mut SqliteConnection) -> Vec<i64> {
+    sqlx::query_scalar("SELECT count(*) FROM outbox_ack UNION ALL SELECT count(*) FROM jobs_job")
+        .fetch_all(connection)
+        .await
+        .expect("reads")
+}
+
 #[tokio::test]
 async fn what_belongs_to_a_table_that_is_made_anew_stays() {
     let (_folder, path) = left_by(7).await;
@@ -135,22 +143,10 @@ async fn what_belongs_to_a_table_that_is_made_anew_stays() {
     let store = Store::open(StoreOptions::new(&path)).await.expect("opens");
     assert_eq!(store.check().await.expect("looks"), []);
     store.close().await.expect("closes");
-    let counts: Vec<i64> = sqlx::query_scalar(
-        "SELECT count(*) FROM outbox_ack UNION ALL SELECT count(*) FROM jobs_job",
-    )
-    .fetch_all(&mut connection)
-    .await
-    .expect("reads");
-    assert_eq!(counts, [1, 3]);
+    assert_eq!(rows_of_others(&mut connection).await, [1, 3]);
     // They belong to the new table, as they did to the old one.
     run(&mut connection, "DELETE FROM outbox WHERE id = 2").await;
-    let left: Vec<i64> = sqlx::query_scalar(
-        "SELECT count(*) FROM outbox_ack UNION ALL SELECT count(*) FROM jobs_job",
-    )
-    .fetch_all(&mut connection)
-    .await
-    .expect("reads");
-    assert_eq!(left, [0, 2]);
+    assert_eq!(rows_of_others(&mut connection).await, [0, 2]);
     connection.close().await.expect("closes");
 }
 
