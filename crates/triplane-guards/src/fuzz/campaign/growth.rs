@@ -20,9 +20,9 @@ const LENGTH_MAX: usize = if cfg!(debug_assertions) {
 /// What people write, over and over: how long this machine takes for it says how quick it is.
 const ORDINARY: &str = "ls -la src; ";
 
-/// How many times as long as what is ordinary it may take. What costs more than its reading takes a
-/// hundred times as long.
-const TIMES_MAX: u32 = if cfg!(debug_assertions) { 15 } else { 5 };
+/// How many times as long as what is ordinary it may take. Without optimisation, beside other work, the
+/// slowest of these was seen at thirteen times.
+const TIMES_MAX: u32 = if cfg!(debug_assertions) { 20 } else { 5 };
 
 /// What closes a text that the scan would refuse for what is open at its end.
 const CLOSERS: [&str; 13] = [
@@ -78,7 +78,11 @@ fn took(text: &str, soon: Duration) -> Duration {
 fn whatever_is_repeated_is_judged_soon() {
     listen_to_panics();
     let ordinary = text("", ORDINARY, LENGTH_MAX).map(|text| took(&text, Duration::ZERO));
-    let took_max = ordinary.expect("is read").saturating_mul(TIMES_MAX);
+    let mut took_max = ordinary.expect("is read").saturating_mul(TIMES_MAX);
+    if !cfg!(debug_assertions) {
+        // On a slow machine, too, nobody waits longer.
+        took_max = took_max.min(SLOW);
+    }
     let alone = FRAGMENTS.iter().map(|fragment| ("", *fragment));
     let slow: Vec<String> = alone
         .chain(WAS_SLOW)

@@ -166,8 +166,9 @@ impl Writer {
         if held.connection.is_none() {
             return Err(StateError::Closed);
         }
-        self.file.check(&self.options.path)?;
         if matches!(held.shortcut, Shortcut::Possible) {
+            // Later on each transaction looks.
+            self.file.check(&self.options.path)?;
             let opened = Direct::open(&self.options, Role::Writer).await;
             held.shortcut = opened.map_or(Shortcut::None, Shortcut::Open);
         }
